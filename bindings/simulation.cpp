@@ -113,7 +113,7 @@ void bind_simulation(nb::module_& module) {
       .def("advance", &sim::Simulator::advance, "num_messages"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "Simulates about that many more messages; whether some are left.")
-      .def("num_messages", &sim::Simulator::num_messages, "Of all streams.")
+      .def("num_messages", &sim::Simulator::num_messages, "Number of messages of all streams.")
       .def("num_sent", &sim::Simulator::num_sent, "So far.")
       .def("servers", &sim::Simulator::servers,
            "Sending and receiving interface of each node, memory and cache of each socket.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Builds mpi/ for one MPI as a project of its own, beside the libraries of core/ that it links.
+# Builds mpi/ for one MPI as a project of its own, with the libraries of core/ that it links.
 include(ExternalProject)
 include(${CMAKE_CURRENT_LIST_DIR}/CoreParts.cmake)
 list(

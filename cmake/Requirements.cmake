@@ -29,7 +29,7 @@ if(NOT ASIO_INCLUDE_DIR)
     list(APPEND fairlead_missing "Asio (Debian, Ubuntu: libasio-dev)")
 endif()
 
-# Loaded when it is used; looked for here, so that its absence is told before that.
+# Loaded when it is used; looked for here, so that its absence is reported before that.
 find_library(SODIUM_LIBRARY NAMES sodium)
 if(NOT SODIUM_LIBRARY)
     list(APPEND fairlead_missing "libsodium (Debian, Ubuntu: libsodium-dev)")

@@ -10,8 +10,8 @@ namespace fairlead::router {
 /// time, so that other routers see that it is in use.
 class Folder {
  public:
-  /// Makes it, or takes that of an earlier router. First those beside it are removed whose routers
-  /// were killed.
+  /// Makes it, or takes that of an earlier router. Folders next to it whose routers were
+  /// killed are removed first.
   /// @throws InputError  it cannot be made, or is not only this user's
   explicit Folder(std::string path);
   ~Folder();

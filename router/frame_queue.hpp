@@ -24,9 +24,9 @@ struct Frame {
   relay::FrameHeader header;
   Payload payload;
   Clock::time_point arrived;
-  /// Of what was ahead of it in its queue: the part that other processes had sent.
+  /// Part of the bytes ahead of it in its queue that other processes had sent.
   double others_ratio = 0.0;
-  /// Of its header: what has been sent already. The payload is then only what is left of it.
+  /// Bytes of its header that have been sent already. The payload is then only what is left of it.
   std::size_t begun_bytes = 0;
 
   [[nodiscard]] std::size_t size_bytes() const {

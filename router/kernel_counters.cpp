@@ -36,7 +36,7 @@ std::optional<InterfaceBytes> parse_interface_bytes(std::string_view text,
 }
 
 std::optional<InterfaceBytes> interface_bytes(std::string_view interface) {
-  // Of the network namespace of this process, which /sys need not be.
+  // The file is that of this process's network namespace, unlike /sys.
   std::ifstream file("/proc/self/net/dev");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   return parse_interface_bytes(text, interface);

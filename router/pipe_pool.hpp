@@ -45,7 +45,7 @@ class Pipe {
   std::size_t size_bytes_ = 0;
 };
 
-/// Of one thread.
+/// Pipes of one thread.
 class PipePool : public std::enable_shared_from_this<PipePool> {
  public:
   /// After the system has refused one, it is not asked for so long.

@@ -41,7 +41,7 @@ class RelayLimit {
   static constexpr std::size_t kQueuedIntervals = 20;
 
   void note(const Passed& passed);
-  /// Of all relayed frames together; infinity: no limit.
+  /// Limit for all relayed frames together; infinity: no limit.
   [[nodiscard]] double rate_Bps() const { return rate_Bps_; }
   [[nodiscard]] bool is_limited() const { return rate_Bps_ < kUnlimited; }
 
@@ -51,7 +51,8 @@ class RelayLimit {
   struct Direction {
     double peak_Bps = 0.0;
     double last_others_Bps = 0.0;
-    /// Of all intervals, what passed the interface less what was served; and what it was before.
+    /// Bytes that passed the interface less those served, in all intervals; and their earlier
+    /// values.
     double rest_bytes = 0.0;
     std::deque<double> former_rest_bytes{0.0};
     bool is_busy = false;

@@ -30,7 +30,7 @@ void set_rate(int socket, double rate_Bps) {
   (void)setsockopt(socket, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate);
 }
 
-// Of this thread: a wait for the processor costs nothing.
+// Time of this thread: a wait for the processor costs nothing.
 std::chrono::nanoseconds processor_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -26,7 +26,7 @@ namespace fairlead::router {
 
 class RelayPacer {
  public:
-  /// Long enough for tens of packets at 10 MB/s, short beside what a person waits for.
+  /// Long enough for tens of packets at 10 MB/s, short compared with what a person waits for.
   static constexpr std::chrono::milliseconds kInterval{50};
   /// A sample takes at most one in so many parts of the processor's time: where there are many
   /// sockets, intervals are longer.

@@ -104,7 +104,7 @@ class Router {
   // Shared, since what is under way may end after the router.
   Pipes pipes_;
   std::map<relay::JobId, JobPtr> jobs_;
-  /// Of all jobs.
+  /// Addresses of the hosts of all jobs.
   std::set<asio::ip::address> addresses_of_hosts_;
   std::vector<std::shared_ptr<asio::ip::tcp::acceptor>> tcp_acceptors_;
   std::vector<std::shared_ptr<asio::local::stream_protocol::acceptor>> local_acceptors_;

@@ -32,7 +32,7 @@ class ServedTraffic {
                             const std::set<pid_t>& processes) const;
   [[nodiscard]] bool refresh(const std::set<pid_t>& processes);
 
-  // All sockets of the last call, so that new ones are told from those of others.
+  // All sockets of the last call, so that new ones are distinguished from those of others.
   std::unordered_map<std::uint32_t, TcpSocket> last_of_inode_;
   std::unordered_set<std::uint32_t> served_inodes_;
   std::optional<std::set<pid_t>> processes_;

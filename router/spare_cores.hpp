@@ -33,7 +33,7 @@ class SpareCores {
  public:
   static constexpr std::chrono::milliseconds kLookInterval{5};
   static constexpr std::size_t kLooks = 16;
-  /// Of these looks, so many may have found more tasks than cores.
+  /// Maximum number of these looks that found more tasks than cores.
   static constexpr std::size_t kMaxCrowdedLooks = 7;
 
   /// @param num_cores as by `num_own_cores`.

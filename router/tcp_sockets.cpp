@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kAnswerBytes = 32768;
 // It answers at once; this only guards against waiting for ever.
 constexpr timeval kPatience{.tv_sec = 0, .tv_usec = 100'000};
-// Of Ethernet, IP (RFC 791, 8200) and TCP with its timestamps (RFC 9293, 7323).
+// Headers of Ethernet, IP (RFC 791, 8200) and TCP with its timestamps (RFC 9293, 7323).
 constexpr std::uint64_t kIpv4HeaderBytes = 14 + 20 + 32;
 constexpr std::uint64_t kIpv6HeaderBytes = 14 + 40 + 32;
 

@@ -16,7 +16,7 @@ enum class Progress : std::uint8_t {
   ended,
 };
 
-/// Of a system call that has failed.
+/// Progress of a system call that has failed.
 [[nodiscard]] Progress progress_after_error();
 
 /// Fills the rest of a buffer; the span keeps what is missing.

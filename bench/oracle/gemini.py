@@ -67,7 +67,7 @@ def figure_4(flows: Flows, runs: int, _products: int) -> list[Figure]:
     for seed in range(runs):
         alone = flows.streams_alone(LOADS["text"], SAMPLE_S, seed)
         asked = Question(NODES, ("hops", "bw", "stalls"), Reduction.max)
-        shown.append(oracle_of(flows.topology, alone).ask(asked).told)
+        shown.append(oracle_of(flows.topology, alone).ask(asked).metrics)
     hops = np.bincount(shown[0]["hops"].values.astype(int).ravel())
     found = [Figure(f"HOPS {n}", "routes of 256", None, float(k)) for n, k in enumerate(hops)]
     for metric in ("bw", "stalls"):

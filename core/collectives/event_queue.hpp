@@ -27,7 +27,7 @@ class EventQueue {
       place = heap_.size();
       heap_.push_back(event);
     }
-    // Of an event at the same time it is the later one now.
+    // It now comes after an event of the same time.
     if (place > 0 && is_before(event, heap_[(place - 1) / kFanOut])) {
       rise(place, event);
     } else {

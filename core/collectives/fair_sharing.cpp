@@ -140,7 +140,7 @@ double FairSharing::fair_share_Bps(std::int32_t index) {
 }
 
 bool FairSharing::is_changed(double was_Bps, double is_Bps) const {
-  // Of an infinite rate there is no share.
+  // An infinite rate has no share.
   if (std::isinf(was_Bps) || std::isinf(is_Bps)) return was_Bps != is_Bps;
   return std::abs(is_Bps - was_Bps) > tolerance_ratio_ * is_Bps;
 }

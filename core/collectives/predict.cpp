@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxFlows = 1024;
 /// Messages in two levels, whose simulation takes a tenth of a second.
 constexpr std::size_t kMaxTransfersInTwoLevels = 30'000;
-/// Messages of a schedule whose time is told finely.
+/// Maximum number of messages of a schedule whose reported time is a fine one.
 constexpr std::size_t kMaxFineTransfers = 65'536;
 
 /// All messages at once: the busiest NIC or group decides, or the slowest pair.
@@ -77,7 +77,7 @@ void check_blocks(std::span<const double> block_bytes, std::size_t num_hosts) {
                    " values, got " + std::to_string(block_bytes.size()));
 }
 
-bool is_told_finely(const Schedule& schedule) {
+bool has_fine_prediction(const Schedule& schedule) {
   const std::size_t num_ways = schedule.operation == Operation::allreduce ? 2 : 1;
   const auto num_hosts = static_cast<std::size_t>(schedule.num_hosts);
   return num_ways * num_hosts * schedule.segments.size() <= kMaxFineTransfers;
@@ -104,7 +104,7 @@ double predicted_s(const MeasuredNetwork& network, const Schedule& schedule,
   }
   check_blocks(block_bytes, links.num_hosts());
   return predicted_s(schedule, links, block_bytes,
-                     is_told_finely(schedule) ? kFineRatio : kCoarseRatio);
+                     has_fine_prediction(schedule) ? kFineRatio : kCoarseRatio);
 }
 
 }  // namespace fairlead::collectives

@@ -67,8 +67,8 @@ void check_blocks(std::span<const double> block_bytes, std::size_t num_hosts);
 [[nodiscard]] Program program_of(const Schedule& schedule,
                                  std::span<const double> block_bytes = {});
 
-/// How close rates come to the fair ones: for what is told, where ten times less changes times by
-/// less than 1 %, and for what is only compared, which takes two thirds of the time.
+/// How close rates come to the fair ones: for reported times, which change by less than 1 % with
+/// ten times less, and for times that are only compared, which takes two thirds of the time.
 inline constexpr double kFineRatio = 1e-3;
 inline constexpr double kCoarseRatio = 1e-2;
 
@@ -76,9 +76,9 @@ inline constexpr double kCoarseRatio = 1e-2;
 /// Rates are found to within `tolerance_ratio`.
 [[nodiscard]] double simulate_s(const Program& program, const Links& links, double tolerance_ratio);
 
-/// Whether the time that is told is a finer one than that by which the schedule was chosen: not of
-/// very many messages, which take too long to simulate twice.
-[[nodiscard]] bool is_told_finely(const Schedule& schedule);
+/// Whether the reported time is finer than that by which the schedule was chosen: not with very
+/// many messages, which take too long to simulate twice.
+[[nodiscard]] bool has_fine_prediction(const Schedule& schedule);
 
 /// Simulated, or by the load of NICs and groups where there are too many messages for that and most
 /// of a host's are under way at once.

@@ -79,7 +79,7 @@ cg::Deviation worst_deviation(AnyExchange& exchange, cg::Range piece, const Solv
 
 /// What one way of exchanging found.
 struct Result {
-  int num_rows = 1;  ///< Of the grid of ranks.
+  int num_rows = 1;  ///< Rows of the grid of ranks.
   int num_cols = 1;
   double elapsed_s = 0.0;
   double allgather_s = 0.0;

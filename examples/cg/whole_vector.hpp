@@ -25,7 +25,7 @@ class Rows {
   [[nodiscard]] Range piece() const { return piece_; }
   [[nodiscard]] Range row_block() const { return piece_; }
   [[nodiscard]] Range col_block() const { return {0, num_unknowns_}; }
-  /// Of the pieces of all ranks but the last ones.
+  /// Length of the pieces of all ranks but the last ones.
   [[nodiscard]] std::size_t piece_length() const { return length_; }
 
  private:
@@ -56,7 +56,7 @@ class WholeVector {
   }
 
   [[nodiscard]] double allgather_s() const { return allgather_.elapsed_s(); }
-  /// Of this rank: allgathers and the sums of dot products.
+  /// Time of this rank in allgathers and the sums of dot products.
   [[nodiscard]] double communication_s() const { return allgather_.own_s() + allreduce_s_; }
 
  private:

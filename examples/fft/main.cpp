@@ -39,7 +39,7 @@ double error_ratio(const fft::Field& computed, const fft::Field& exact, MPI_Comm
 }
 
 struct Solved {
-  double elapsed_s = 0.0;    ///< Of the slowest rank, all systems.
+  double elapsed_s = 0.0;    ///< Time of the slowest rank, all systems.
   double error_ratio = 0.0;  ///< The largest of all systems; `nan` if one is.
 };
 

@@ -221,9 +221,10 @@ int run(std::span<char* const> arguments) {
       example::Option{"--products", example::one(settings.products), 0, kMax, "products"},
       example::Option{"--every", example::one(settings.every), 0, kMax,
                       "ask for a new mapping each N products; 0: never"},
-      example::Option{"--gain", example::one(settings.gain), 0, 99,
-                      "percent of the time on the network that a move has to save, besides its own "
-                      "time; 0: any move that saves some"},
+      example::Option{
+          "--gain", example::one(settings.gain), 0, 99,
+          "percent of the time on the network that a move has to save, in addition to its "
+          "own time; 0: any move that saves some"},
       example::Option{"--turn", example::one(settings.turn), 0, kMax,
                       "move all tasks by one process each N products; 0: never"},
   };

@@ -85,7 +85,7 @@ class Simulator:
         """Simulates about that many more messages; whether some are left."""
 
     def num_messages(self) -> int:
-        """Of all streams."""
+        """Number of messages of all streams."""
 
     def num_sent(self) -> int:
         """So far."""

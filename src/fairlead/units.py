@@ -153,7 +153,7 @@ def _format(value: float, names: Sequence[str], units: Mapping[str, float], exac
         return f"0 {_base(names, units)}"
     index = suited_unit(value, [units[name] for name in names])
     name, number = names[index], three_digits(value / units[names[index]])
-    if index and abs(float(number)) < 1:  # Of what was rounded up: 59.96 s are 0.999 min.
+    if index and abs(float(number)) < 1:  # It was rounded up: 59.96 s are 0.999 min.
         number = f"{math.copysign(1, value):.0f}"
     return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {name}"
 

@@ -8,7 +8,7 @@
 namespace fairlead::collectives {
 namespace {
 
-/// Of two hosts the larger level of both directions: the least b for which they are b-close.
+/// The larger level of both directions of two hosts: the least b for which they are b-close.
 class Closeness {
  public:
   Closeness(std::span<const std::int32_t> level_of_pair, std::size_t num_hosts)

@@ -107,7 +107,7 @@ Schedule plan(const MeasuredNetwork& network, const Request& request, std::strin
     throw InputError("collectives: unknown method '" + std::string(method) + "'; there are " +
                      names + std::string(kFastest));
   }
-  if (is_told_finely(best)) best.predicted_s = predicted_s(best, links, request.block_bytes);
+  if (has_fine_prediction(best)) best.predicted_s = predicted_s(best, links, request.block_bytes);
   best.lower_bound_s = lower_bound_s(links, request);
   return best;
 }

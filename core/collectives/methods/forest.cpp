@@ -12,7 +12,7 @@ constexpr double kMaxMessages = 185'000.0;
 /// Each takes longer among many hosts, and longer still where messages go both ways at once.
 constexpr double kMaxMessagesOfManyHosts = 110'000.0;
 constexpr double kMaxMessagesOfManyHostsBothWays = 55'000.0;
-/// Of a tree, to begin with: one simulation of more takes most of the time of planning.
+/// Segments of a tree at first: one simulation of more takes most of the time of planning.
 constexpr std::int32_t kMaxFirstSegmentsBothWays = 48;
 
 }  // namespace

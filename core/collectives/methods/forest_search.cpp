@@ -17,8 +17,8 @@ namespace {
 constexpr double kMessagesOfEdge = 8.0;
 constexpr double kSmallestSegmentBytes = 512.0;
 constexpr std::int32_t kMaxSegmentsPerTree = 96;
-/// Of a message with segments of a fixed size so many are searched, fewer among many hosts: the
-/// others go on alike.
+/// Segments of a fixed size that the search simulates, fewer among many hosts: the others of the
+/// message behave alike.
 constexpr double kMaxSearchedSegments = 160.0;
 constexpr double kMinSearchedSegments = 32.0;
 /// For so many shapes the messages that may be simulated have to do.

@@ -14,7 +14,7 @@ namespace fairlead::collectives {
 
 /// What is searched.
 struct Shape {
-  /// Of messages under way: as many as windows allow.
+  /// No limit on messages under way: as many as windows allow.
   static constexpr std::int32_t kNoLimit = -1;
 
   std::int32_t num_trees = 1;

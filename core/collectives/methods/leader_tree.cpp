@@ -11,7 +11,7 @@
 namespace fairlead::collectives {
 namespace {
 
-/// Of a host to and from all others of the group.
+/// Time of a host to and from all others of the group.
 double both_ways_s(const GroupsOfHosts& groups, std::size_t num_hosts, const Group& members,
                    std::int32_t host) {
   const auto own = static_cast<std::size_t>(host);

@@ -19,8 +19,8 @@ struct Limits {
   std::int32_t max_sends;
 };
 
-/// Of long blocks. What crosses one after the other arrives early, so the next host passes it on
-/// meanwhile, and it has to have its part of the NIC beside what stays inside.
+/// Limits for long blocks. What crosses one after the other arrives early, so the next host passes
+/// it on meanwhile; it needs a part of the NIC, which it shares with what stays inside.
 constexpr std::array kInTurn{Limits{1, 8}, Limits{2, 6}, Limits{1, 4}};
 /// Short ones would wait for the latency of each.
 constexpr Limits kAtOnce{64, 0};

@@ -28,7 +28,7 @@ class TreeLinks {
     return sum_s;
   }
 
-  /// Of one flow alone; the slower way for allreduce.
+  /// Bandwidth of one flow alone; of the slower direction for allreduce.
   [[nodiscard]] double bandwidth_Bps(std::size_t parent, std::size_t child) const {
     if (!is_up_) return links_.bandwidth_Bps(parent, child);
     const double up_Bps = links_.bandwidth_Bps(child, parent);

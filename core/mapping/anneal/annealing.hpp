@@ -92,9 +92,9 @@ class Annealing {
     }
   }
 
-  /// Of 16 times, 12 a partner's host, 3 one near to it, and 1 any. Where the partner's host is the
-  /// task's own, or has no slot but the partner's, one near to it all 15 times; without partners,
-  /// any. Measured by bench/placement.
+  /// In 12 of 16 draws a partner's host, in 3 one near to it, and in 1 any. Where the partner's
+  /// host is the task's own, or has no slot but the partner's, one near to it all 15 times; without
+  /// partners, any. Measured by bench/placement.
   std::int32_t target_host(std::int32_t task, std::int32_t here) {
     const auto& occupancy = state_.occupancy();
     const auto exchanges = state_.graph().of(task);

@@ -75,9 +75,9 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
       run_starts(options, budget.num_starts, budget.proposals_per_start * budget.num_starts, walk,
                  budget.timer, budget.end_s),
       [&](const Placement& placement) {
-        const PlacementCost told = evaluate(bytes, messages, network, placement);
-        return objective == BottleneckObjective::bottleneck ? told.bottleneck_s
-                                                            : told.bottleneck_and_mean_s;
+        const PlacementCost placement_cost = evaluate(bytes, messages, network, placement);
+        return objective == BottleneckObjective::bottleneck ? placement_cost.bottleneck_s
+                                                            : placement_cost.bottleneck_and_mean_s;
       });
 }
 

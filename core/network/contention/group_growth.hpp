@@ -43,8 +43,8 @@ class GroupGrowth {
   GroupGrowth(Sharing& sharing, const HostClasses& classes, RandomOrder& random)
       : sharing_(sharing), classes_(classes), random_(random) {}
 
-  /// Tests host after host as a source beside the seed's first flow, then as a destination. Of
-  /// classes that should agree only some hosts are tested, and the others if those disagree.
+  /// Tests host after host as a source together with the seed's first flow, then as a destination.
+  /// In classes that should agree only some hosts are tested, and the others if those disagree.
   /// @param seed two flows that share a bottleneck of `capacity_Bps`.
   /// @param is_expected whether the seed is the reverse direction of a known bottleneck.
   Sides grow(const FlowPair& seed, double capacity_Bps, bool is_expected);

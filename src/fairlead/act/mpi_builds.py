@@ -39,7 +39,7 @@ class MpiBuild:
         family: "openmpi", "mpich" or "smpi" (SimGrid, where `lib` has an object to link).
         version: Version of the MPI they were built with.
         wrapper: The compiler wrapper they were built with.
-        sources_digest: Of the sources that `fairlead mpi add` built; empty if the package did.
+        sources_digest: Digest of the sources that `fairlead mpi add` built; else empty.
     """
 
     root: Path
@@ -101,7 +101,7 @@ def find(launcher: Launcher, folders: Iterable[Path] | None = None) -> MpiBuild:
                 )
             return build
     there = ", ".join(mpi_title(build.family, build.version) for build in builds) or "nothing"
-    wrapper = _wrapper_beside(launcher.path)
+    wrapper = _wrapper_next_to(launcher.path)
     raise LaunchError(
         f"Fairlead is not built for {mpi_title(launcher.family, launcher.version)} "
         f"({launcher.path}), only for: {there}; build it by: {_add_command(wrapper)}"
@@ -131,7 +131,7 @@ def build_folders(packaged: Iterable[Path] | None = None) -> list[Path]:
 
     The folder named by FAIRLEAD_MPI_BUILDS comes first, then what `fairlead mpi add` built for
     this user, then the Python environment's own (for an MPI that is a wheel in it), then
-    `packaged`: what was installed with the package, unless told otherwise.
+    `packaged`: by default what was installed with the package.
     """
     chosen = os.environ.get("FAIRLEAD_MPI_BUILDS")
     installed = found_in_package("_mpi") if packaged is None else packaged
@@ -161,14 +161,14 @@ def _add_command(wrapper: Path) -> str:
     return f"fairlead mpi add --mpicxx {shlex.quote(str(wrapper))}"
 
 
-def _wrapper_beside(mpirun: Path) -> Path:
+def _wrapper_next_to(mpirun: Path) -> Path:
     """The compiler wrapper that most likely belongs to this launcher."""
     suffix = "".join(part for part in (".openmpi", ".mpich") if mpirun.name.endswith(part))
-    beside = mpirun.with_name(f"mpicxx{suffix}")
-    if beside.is_file():
-        return beside
+    neighbour = mpirun.with_name(f"mpicxx{suffix}")
+    if neighbour.is_file():
+        return neighbour
     found = shutil.which(f"mpicxx{suffix}") or shutil.which("mpicxx")
-    return Path(found) if found else beside
+    return Path(found) if found else neighbour
 
 
 def mpi_title(family: str, version: tuple[int, ...]) -> str:

@@ -29,7 +29,7 @@ COMMANDS = {
     "probe": "Measure latency and bandwidth between all hosts, in both directions.",
     "trace": "Run an MPI program once and write the bytes and messages between its ranks to a "
     "file.",
-    "map": "Choose a host for each rank, and print the costs beside the launcher's.",
+    "map": "Choose a host for each rank, and print the costs next to the launcher's.",
     "tune": "Time collectives on your hosts by the MPI's own algorithms and by schedules.",
     "jobs": "Several programs at the same time, placed together so that they delay each other "
     "little.",
@@ -49,7 +49,7 @@ COMMANDS = {
 """What each command does, as its own help begins."""
 
 _MODULES = {"import": "import_topology"}
-"""Of commands whose name no module can have."""
+"""Modules of commands whose names no module can have."""
 
 
 class _Commands(HelpGroup):

@@ -64,7 +64,7 @@ def map_ranks(
     mpirun: options.Mpirun = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose a host for each rank, and print the costs beside the launcher's."""
+    """Choose a host for each rank, and print the costs next to the launcher's."""
     if output is None:
         given_options.refuse(context, _OF_FILES, "needs --output")
     choices.require_cores(context, format, cores)

@@ -36,7 +36,7 @@ def parsed(
     """An option whose text is read by a parser; what that refuses is wrong usage.
 
     Args:
-        parser: Of the text; raises `InputError`.
+        parser: Parser of the text; raises `InputError`.
         metavar: What stands for the text in the help.
         meaning: One sentence.
         group: Its place in the help; None for the general one.

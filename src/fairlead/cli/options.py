@@ -148,8 +148,8 @@ RunBudget = Annotated[
     option_kinds.parsed(
         time_limit,
         "TIME",
-        "Most time for choosing the placement, including the probe; the first rehearsal takes "
-        "place in any case. What --tune times is beside that.",
+        "Maximum time for choosing the placement, including the probe; the first rehearsal takes "
+        "place in any case. --tune has a time limit of its own.",
         NETWORK,
         "3.8s for 8 hosts, 7.8s for 32",
     ),

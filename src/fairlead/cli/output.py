@@ -122,7 +122,7 @@ class PrefixedOutput:
     """Passes on what several jobs print, each line whole and after the name of its job.
 
     Attributes:
-        names: Of the jobs, in their order.
+        names: Names of the jobs, in their order.
     """
 
     def __init__(self) -> None:

@@ -54,7 +54,7 @@ Methods = Annotated[
 Placements = Annotated[
     list[Path] | None,
     option_kinds.file(
-        "Your own placement, shown beside those of the methods: a jobs.json, as jobs map and run "
+        "Your own placement, compared with those of the methods: a jobs.json, as jobs map and run "
         "write it, or a JSON list with a list of cores for each job; repeatable.",
         PLACING,
     ),

@@ -176,8 +176,8 @@ def tune(
         return
     tuning = measure(request, narrator)
     tuning.write(output)
-    told = {"plan": str(output), **tune_view.facts(tuning)}
-    show(told, tune_view.view(tuning), f"written to {output}", as_json)
+    facts = {"plan": str(output), **tune_view.facts(tuning)}
+    show(facts, tune_view.view(tuning), f"written to {output}", as_json)
 
 
 def show(facts: dict[str, Any], view: RenderableType, last: str, as_json: bool) -> None:

@@ -22,8 +22,8 @@ def paired_gain(
     Args:
         times_s: One time per round, all > 0.
         baseline_s: The baseline's time in the same rounds.
-        confidence: Of the interval, two order statistics: the number of ratios below their median
-            is binomial(n, 1/2). It is infinitely wide where there are too few rounds.
+        confidence: Confidence of the interval, two order statistics: the number of ratios below
+            their median is binomial(n, 1/2). It is infinitely wide where there are too few rounds.
 
     Source: Gibbons and Chakraborti 2003, section 5.2 (interval of a quantile).
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds placements that may help, and measures until it is clear whether they do.
 
-network ──▶ place ──▶ rehearse beside the launcher's ──▶ clear? ──▶ candidates with their gains
+network ──▶ place ──▶ rehearse with the launcher's ───▶ clear? ──▶ candidates with their gains
               ▲              ▲                             │ no
               │              └── nothing better is found ◀─┤
               └── measure what it hangs on: pairs, and ◀───┘
@@ -114,7 +114,7 @@ class Candidate:
     Attributes:
         placement: A placement other than the launcher's.
         predicted: Its predicted saving by the rates of the network.
-        log_ratios: Of each round of rehearsal the logarithm of its time over the launcher's.
+        log_ratios: Logarithm of the time of each round over that of the launcher's placement.
     """
 
     placement: Placement
@@ -322,7 +322,7 @@ class _Search:
         return is_pair & ~(is_known & is_known.T)
 
     def _rehearse(self, candidates: Sequence[Candidate]) -> bool:
-        """Rehearse candidates beside the launcher's. Returns whether that could be done."""
+        """Rehearse candidates and the launcher's placement. Returns whether that could be done."""
         problem = self._problem
         is_first = not any(one.log_ratios.size for one in self._candidates)
         if problem.measurer is None:

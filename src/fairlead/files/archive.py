@@ -30,7 +30,7 @@ _IN_JSON = {
 
 @contextlib.contextmanager
 def replacing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
-    """Open a temporary file beside `path` that is renamed to it only if the block succeeds.
+    """Open a temporary file next to `path` that is renamed to it only if the block succeeds.
 
     A symbolic link stays, and its target is replaced. A device or FIFO is written to directly.
 

@@ -37,7 +37,7 @@ class ArchiveArrays:
     """An archive as it is on disk.
 
     Attributes:
-        names: Of its arrays.
+        names: Names of its arrays.
     """
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES) -> None:

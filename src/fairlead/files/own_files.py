@@ -31,7 +31,7 @@ def open_own_file(
 
     Args:
         path: The file.
-        flags: Of open(2).
+        flags: Flags of open(2).
         folder: Descriptor of the folder that `path` is in; None: the current one.
 
     Raises:

@@ -38,7 +38,7 @@ class RunDirectory:
 
     Attributes:
         path: The folder.
-        is_told: Whether the user knows already what ended the run.
+        is_end_reported: Whether the user has been informed of what ended the run.
     """
 
     def __init__(self, path: Path, report: Callable[[str], object] | None = None):
@@ -58,7 +58,7 @@ class RunDirectory:
         except OSError as error:
             raise InputError(f"{path}: cannot be made: {error.strerror}") from error
         self.path = path
-        self.is_told = False
+        self.is_end_reported = False
         self._report = report or (lambda line: print(f"fairlead: {line}", file=sys.stderr))
         self._is_lost = False
         self._started = time.monotonic()

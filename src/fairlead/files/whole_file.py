@@ -12,7 +12,7 @@ from fairlead.errors import InputError
 __all__ = ["MOST_BYTES", "read_bytes", "read_text"]
 
 MOST_BYTES = 2**31
-"""Of a file or an unpacked archive: the traffic of 5000 ranks where each sends to all others."""
+"""Largest file or unpacked archive: the traffic of 5000 ranks where each sends to all others."""
 
 _PIECE_BYTES = 2**20
 

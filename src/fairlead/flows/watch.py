@@ -38,7 +38,7 @@ class WatchedRun:
     """A run whose plan is watched.
 
     Attributes:
-        folder: Of the run.
+        folder: Folder of the run.
         cluster: Hosts that take part.
         network: What the plan was made from.
         planned: The part of it that observations are compared with; `nan` elsewhere.
@@ -90,7 +90,7 @@ def watched_run(folder: Path, source: str | None = None) -> WatchedRun:
     """A run by what it has left so far.
 
     Args:
-        folder: Of the run.
+        folder: Folder of the run.
         source: Where the network is observed; None: where the run had it from.
 
     Raises:

@@ -19,7 +19,7 @@ from pyroute2.netlink.rtnl.tcmsg import plugins, sched_bpf
 __all__ = ["NUM_CLASSES", "add_connection_filter"]
 
 NUM_CLASSES = 64
-"""Of each destination; a power of two."""
+"""Number of classes of each destination; a power of two."""
 
 
 class _Options(nla):  # type: ignore[misc]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Delay without netem: a process beside the switches delays packets.
+"""Delay without netem: a process next to the switches delays packets.
 
     h0 eth0 --- port0 [rack0] uplink0 ---
                       [     ] line0 --- fairlead-delay-line

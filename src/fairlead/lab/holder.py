@@ -48,7 +48,7 @@ _SYSCTLS_OF_FAR_HOSTS = {
 
 
 def main(folder: Path) -> None:
-    """Build the lab, say so on stdout, then serve until told to end."""
+    """Build the lab, print that on stdout, then serve until asked to end."""
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     with contextlib.suppress(PermissionError):

@@ -99,14 +99,14 @@ class LabNetwork:
         num_loads, self._loads = len(self._loads), []
         return num_loads
 
-    def told_links(self) -> dict[str, Any]:
+    def link_counters(self) -> dict[str, Any]:
         """Ports and counters of all links.
 
         Raises:
             InputError: There is no torus.
         """
         if self.counters is None or self.topology.torus is None:
-            raise InputError("has no torus, whose links could be told")
+            raise InputError("has no torus, whose links have counters")
         return {"ports": self.topology.torus.links.in_ports, **self.counters.now()}
 
     def apply(self, change: Change) -> None:

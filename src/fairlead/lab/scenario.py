@@ -132,7 +132,7 @@ class Scenario(Table):
         """The same with all rates divided by a number > 0, those of changes and of others too.
 
         The hosts of a lab share the processors of one machine. With slower rates the network is as
-        slow beside them as it is where each host has processors of its own.
+        slow compared with them as it is where each host has processors of its own.
         """
         return Scenario.model_validate(_divided(self.model_dump(), divisor))
 

@@ -109,7 +109,7 @@ def _obey(network: LabNetwork, request: dict[str, Any]) -> dict[str, Any]:
 def _obey_links(network: LabNetwork, request: dict[str, Any]) -> dict[str, Any]:
     """What concerns the links: their counters, and traffic that fills them."""
     if request["do"] == "links":
-        return network.told_links()
+        return network.link_counters()
     if request["do"] == "load":
         network.add_load(request["src"], request["dst"])
         return {}

@@ -6,7 +6,7 @@
 
 Traffic from a host is shaped at its eth0, traffic to it at its port, traffic out of a rack at its
 uplink and into it at its downlink. Without racks all ports are on the core. Packets are delayed
-between eth0 and port: by netem at eth0, or by the delay line beside the switch.
+between eth0 and port: by netem at eth0, or by the delay line next to the switch.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ SLOWEST_RATIO = 5.0
 last ones of each flow are there."""
 
 FEWEST_HOSTS = 3
-"""Of two hosts the pair tells all."""
+"""Fewest hosts with an estimate: with two, their pair shows all."""
 
 
 class Interfaces(NamedTuple):

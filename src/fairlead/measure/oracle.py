@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 TOKEN_VARIABLE = "FAIRLEAD_ORACLE_TOKEN"
-"""Of the environment: a token on a command line could be read by all on the machine."""
+"""Environment variable: a token on a command line could be read by all on the machine."""
 
 ANSWER_S = 10.0
 """Longest that an oracle may take for each piece of its answer."""
@@ -43,13 +43,13 @@ TASKS_S = 5.0
 """The same where all ranks of a program wait for it."""
 
 NOMINAL_BPS = 1e9
-"""Bandwidth of a link where none is told: only ratios of costs then count."""
+"""Bandwidth of a link where none is known: only ratios of costs then count."""
 
 HOP_S = 1e-6
 """Latency of a link where none is measured: only ratios count, as above."""
 
 LEAST_SHARE = 0.01
-"""Of a bandwidth that remains, however long its link stalls: no cost is infinite."""
+"""Least share of a bandwidth that remains, however long its link stalls: no cost is infinite."""
 
 MOST_SHARING_HOSTS = 256
 """Whose pairs are looked up on each link: 65,000 routes, kept from one question to the next."""
@@ -86,7 +86,7 @@ def ask_oracle(
     """What an oracle answers.
 
     Args:
-        url: Of the service, without a path.
+        url: URL of the service, without a path.
         nodes: Names of hosts.
         metrics: As the service calls them.
         reduce: min, max or sum; None: the usual one of each metric.
@@ -146,7 +146,7 @@ def ask_for_tasks(url: str, options: Mapping[str, str], question: Mapping[str, A
     """The next task of each process of a running program.
 
     Args:
-        url: Of the service, without a path.
+        url: URL of the service, without a path.
         options: metric, method and window_s.
         question: The program, as `POST /v1/remap` takes it.
 
@@ -200,8 +200,8 @@ def oracle_network(source: str, hosts: Sequence[str]) -> Network:
         url, hosts, metrics, reduce=options.get("reduce"), window_s=window_s,
         shared_links_by=metric if len(hosts) <= MOST_SHARING_HOSTS else None,
     )  # fmt: skip
-    told = {name: _matrix(source, answer, name, len(hosts)) for name in metrics}
-    network = cost_network(hosts, metric, told[metric], told["hops"], told["capacity_Bps"])
+    values = {name: _matrix(source, answer, name, len(hosts)) for name in metrics}
+    network = cost_network(hosts, metric, values[metric], values["hops"], values["capacity_Bps"])
     network = dataclasses.replace(network, **_shared(source, answer, len(hosts)))
     if answer.get("coordinates") is not None:
         at = np.array(answer["coordinates"], dtype=np.float64)
@@ -256,7 +256,7 @@ def cost_network(
     Args:
         hosts: Length N.
         metric: hops, bw, stalls, free_Bps or latency_s.
-        values: Of the metric, shape (N, N); `nan` where unknown.
+        values: Values of the metric, shape (N, N); `nan` where unknown.
         hops: Links on each route, shape (N, N).
         capacity_Bps: Least bandwidth on each route, shape (N, N); `nan` where unknown or no link
             is crossed.

@@ -114,9 +114,9 @@ class ProbeProgram:
             cluster: The hosts; one process runs on each.
             options: What is measured, the fields of the order (mpi/probe/options.hpp).
             timeout_s: Time for starting and measuring together.
-            formats: Of the documents that answer the order.
+            formats: Formats of the documents that answer the order.
             on_progress: Gets rounds done and rounds in all; the last ones may be missing, since
-                the program prints them beside its answer.
+                the program prints them independently of its answer.
 
         Returns:
             The output for this order, also after a timeout, which its error output then reports.

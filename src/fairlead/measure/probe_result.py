@@ -107,7 +107,7 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
             for name in ("bandwidth_Bps", "bandwidth_low_Bps", "bandwidth_high_Bps")
         }
         samples = np.zeros(shape, dtype=np.int64)
-        # Of two reports of a meeting, the more complete one is written last.
+        # The more complete one of two reports of a meeting is written last.
         for pair in sorted(self.pairs, key=_num_samples):
             low, high = index[pair.low], index[pair.high]
             for there, rate in (((low, high), pair[6:9]), ((high, low), pair[10:13])):

@@ -136,8 +136,8 @@ def rehearse(
 def num_steps_of(traffic: Traffic) -> float:
     """How many messages of the usual size one rank sends another at most: about the iterations.
 
-    Short messages beside long ones do not count: spread over as many steps, the long ones would be
-    short as well, and no network limits a row of short messages with pauses.
+    Where there are long messages, short ones do not count: spread over as many steps, the long ones
+    would be short as well, and no network limits a row of short messages with pauses.
     """
     sent, usual_bytes = traffic.carried.bytes, traffic.usual_message_bytes
     return float(max(1.0, sent.max() / max(1.0, usual_bytes))) if sent.nnz else 1.0

@@ -74,7 +74,7 @@ def build_hierarchy(
 
     Args:
         network: All pairs measured. Shared groups do not count: the paper measures pairs.
-        message_bytes: Size of the message: how much bandwidth counts beside latency.
+        message_bytes: Size of the message: how much bandwidth counts compared with latency.
         k: A level is as wide as `k` times the least value; > 0.
         max_span: Most hosts by which the groups of a level differ in size (the paper's T_span);
             >= 0, but a difference of one host is never reduced.

@@ -51,7 +51,7 @@ class Network:
             selection keeps those that it leaves out, too.
         launch_s: Time that starting the measuring program took; None where unknown.
         origin: Where the numbers come from, when and how: a JSON-serialisable dictionary. It is
-            told, and decides nothing.
+            shown, and decides nothing.
         source: Name of the network in errors: the file it was read from.
     """
 
@@ -197,8 +197,8 @@ class Network:
         """This network with later measurements in place of the older values.
 
         Args:
-            later: Of the same hosts in the same order, with intervals and samples; `nan` where
-                nothing was measured.
+            later: Network of the same hosts in the same order, with intervals and samples; `nan`
+                where nothing was measured.
 
         Raises:
             TopologyError: The hosts differ.

@@ -116,8 +116,8 @@ class Traffic:
         run_time_s: From the end of MPI_Init to the start of MPI_Finalize, the longest of all
             ranks; `nan` when unknown.
         uncounted: What the program did that is in none of these.
-        origin: Program, arguments, MPI and time of the recording; JSON-serialisable. It is told; of
-            it only `mpi` decides: which messages collectives are expected to send.
+        origin: Program, arguments, MPI and time of the recording; JSON-serialisable. Of it
+            only `mpi` decides: which messages collectives are expected to send; the rest is shown.
     """
 
     bytes: sp.csr_array
@@ -206,16 +206,16 @@ class Traffic:
         return float(weights @ sizes) / total_bytes if total_bytes else 0.0
 
     def _exchange_by_size(self) -> npt.NDArray[np.float64]:
-        """Bytes and sizes of exchanges: of alltoall as the table tells, of others the mean."""
+        """Bytes and sizes of exchanges: of alltoall by the table, of others the mean."""
         sent, messages = _present(self.exchange_bytes), _present(self.exchange_messages)
-        told = np.array([*alltoall_by_size(self.collectives)]).reshape(-1, 2)
-        if not len(told):
+        table = np.array([*alltoall_by_size(self.collectives)]).reshape(-1, 2)
+        if not len(table):
             return _bytes_by_mean_size(sent, messages)
-        told_bytes = told[:, 0].sum()
-        told_messages = (told[:, 0] / np.maximum(told[:, 1], 1)).sum()
-        rest_bytes = max(0.0, float(sent.sum() - told_bytes))
-        rest = [rest_bytes, rest_bytes / max(1.0, float(messages.sum() - told_messages))]
-        return np.vstack([told, rest])
+        tabled_bytes = table[:, 0].sum()
+        tabled_messages = (table[:, 0] / np.maximum(table[:, 1], 1)).sum()
+        rest_bytes = max(0.0, float(sent.sum() - tabled_bytes))
+        rest = [rest_bytes, rest_bytes / max(1.0, float(messages.sum() - tabled_messages))]
+        return np.vstack([table, rest])
 
     @functools.cached_property
     def mean_message_bytes(self) -> float:

@@ -109,7 +109,7 @@ def escaped(name: str) -> str:
 
 
 def short_names(names: Sequence[str], max_length: int = 18) -> list[str]:
-    """Names that fit beside a chart: without a shared domain, shortened while still distinct."""
+    """Names that fit next to a chart: without a shared domain, shortened while still distinct."""
     domains = {name.partition(".")[2] for name in names}
     bare = [name.partition(".")[0] for name in names]
     if (

@@ -54,8 +54,8 @@ def comparison_table(comparison: Comparison, *, is_verbose: bool = False) -> Ren
     for method in comparison.methods:
         style = "bold" if method == comparison.fastest() else ""
         table.add_row(*map(Text, _row(comparison, method)), style=style)
-    told = findings(comparison) if is_verbose else findings(comparison)[:1]
-    sentences = (Text(sentence) for sentence in told)
+    shown = findings(comparison) if is_verbose else findings(comparison)[:1]
+    sentences = (Text(sentence) for sentence in shown)
     measured = Text(f"Measured: {comparison.time_source()}.")
     return Group(Text(title, style="bold"), Text(), table, Text(), measured, *sentences)
 

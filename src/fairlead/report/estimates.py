@@ -30,10 +30,10 @@ def estimate_lines(network: Network) -> list[str]:
             estimated,
         ),
     }
-    told = ", ".join(f"{name} {bar}" for name, bar in bars.items() if bar)
+    listed = ", ".join(f"{name} {bar}" for name, bar in bars.items() if bar)
     return [
         f"{share:.0f} % of the directed pairs are estimates ({np.count_nonzero(estimated)} of "
-        f"{num_pairs}), made from the measured ones; median 95 % error bar: {told or 'unknown'}."
+        f"{num_pairs}), made from the measured ones; median 95 % error bar: {listed or 'unknown'}."
     ]
 
 

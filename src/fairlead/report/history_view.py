@@ -46,23 +46,23 @@ def view(history: History, width: int) -> RenderableType:
         when = run.when.astimezone().isoformat(sep=" ", timespec="minutes")[:16]
         measured = human(run.measured_s, SECONDS)
         shown.add_row(*map(Text, (when, run.placement, predicted, measured, run.outcome)))
-    told = [Text(sentence) for sentence in history_sentences(runs)] if runs else []
+    lines = [Text(sentence) for sentence in history_sentences(runs)] if runs else []
     if history.runs and (drift := history.runs[-1].drift) is not None:
-        told.append(Text(f"In the latest run {drift_sentence(drift)}."))
-    return Group(Text(title, style="bold"), Text(), shown, Text(), *told)
+        lines.append(Text(f"In the latest run {drift_sentence(drift)}."))
+    return Group(Text(title, style="bold"), Text(), shown, Text(), *lines)
 
 
 def drift_sentence(counts: DriftCounts) -> str:
     """The counts for a user, in one sentence."""
     if counts.windows == 0:
         return "collectives were watched: too few calls for a comparison"
-    told = (
+    sentence = (
         f"collectives were watched: {counts.calls} calls, {counts.drifts} of {counts.windows} "
         f"windows drifted"
     )
     if counts.probes:
-        told += (
+        sentence += (
             f"; {counts.probes} probes, at most {counts.longest_stop_s:.2g} s each; "
             f"{counts.replacements} of {counts.comparisons} new schedules were faster and are used"
         )
-    return told
+    return sentence

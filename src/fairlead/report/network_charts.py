@@ -174,8 +174,8 @@ def _summary(quantity: Quantity, names: list[str], order: HostOrder) -> str:
         f"{scale.with_unit(found.median)}."
     )
     if order.racks:
-        told = "; ".join(", ".join(names[host] for host in rack) for rack in order.racks)
-        text += f" Hosts near one another: {told}."
+        racks = "; ".join(", ".join(names[host] for host in rack) for rack in order.racks)
+        text += f" Hosts near one another: {racks}."
     return text
 
 

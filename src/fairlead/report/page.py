@@ -66,8 +66,8 @@ def _sections(files: RunFiles) -> list[Section]:
         comparison = files.comparison
         sections.append(Section("Measured times", time_charts(comparison), _times(comparison)))
     if files.history:
-        told = "".join(map(_paragraph, history_sentences(files.history)))
-        body = told + history_table(files.history)
+        paragraphs = "".join(map(_paragraph, history_sentences(files.history)))
+        body = paragraphs + history_table(files.history)
         sections.append(Section("History of this program", [history_chart(files.history)], body))
     if files.network is not None:
         sections.append(Section("Network", network_charts(files.network)))

@@ -21,7 +21,7 @@ def facts(network: Network, path: Path) -> dict[str, Any]:
 
 def lines(network: Network, path: Path) -> list[str]:
     """What was measured and what was not."""
-    told = [
+    lines = [
         f"{network.num_hosts} hosts measured in {format_duration(network.origin['probing_s'])} "
         f"after a launch of {format_duration(network.launch_s or 0.0)}",
     ]
@@ -31,11 +31,11 @@ def lines(network: Network, path: Path) -> list[str]:
     ):
         found = network_view.spread(matrix)
         if found.is_known:
-            told.append(
+            lines.append(
                 f"{title}: {show(found.min)} to {show(found.max)}, median {show(found.median)}"
             )
-    told += contention_lines(network)
-    told += estimate_lines(network)
-    told += [f"host {host!r} left out: {why}" for host, why in network.unreachable.items()]
-    told += network_view.unmeasured_lines(network)
-    return [*told, f"written to {path}"]
+    lines += contention_lines(network)
+    lines += estimate_lines(network)
+    lines += [f"host {host!r} left out: {why}" for host, why in network.unreachable.items()]
+    lines += network_view.unmeasured_lines(network)
+    return [*lines, f"written to {path}"]

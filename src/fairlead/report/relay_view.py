@@ -55,10 +55,10 @@ def view(status: RelayStatus) -> RenderableType:
     routers = Table("router", "forwarded", "delivered", "waiting", "dropped")
     for host, counters in zip(hosts, status.counters, strict=True):
         routers.add_row(host, *_counted(counters))
-    told = []
+    lines = []
     if status.carried is not None:
-        told.append(carried_line(status.carried, hosts, status.threshold_bytes))
-    return Group(paths, routers, *told)
+        lines.append(carried_line(status.carried, hosts, status.threshold_bytes))
+    return Group(paths, routers, *lines)
 
 
 def _names(route: Route, hosts: tuple[str, ...]) -> list[str]:

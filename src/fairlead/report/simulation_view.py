@@ -25,7 +25,7 @@ def view(results: Sequence[SimulationResult], num_servers: int = 0) -> Renderabl
     """The results of each method or placement.
 
     Args:
-        results: Of the same workload.
+        results: Results of the same workload.
         num_servers: How many servers of each are shown, those with the most waiting first.
     """
     tables = [result_table(results)]

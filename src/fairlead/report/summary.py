@@ -23,7 +23,7 @@ from fairlead.report.scales import SECONDS, human
 from fairlead.report.traffic_charts import inside_ratio
 from fairlead.units import format_size
 
-LEAST_RATIO_TOLD = 1.1
+LEAST_RATIO_SHOWN = 1.1
 """A smaller difference between pairs is not worth a number."""
 
 
@@ -111,7 +111,7 @@ def _spread(quantity: Quantity) -> list[str]:
         return []
     middle = scale.with_unit(float(np.nanmedian(values)))
     text = f"{quantity.name} between hosts is {middle} in the median"
-    if found.ratio < LEAST_RATIO_TOLD:
+    if found.ratio < LEAST_RATIO_SHOWN:
         certain = "differ by no more than the noise" if found.is_certain else "hardly differ"
         return [f"{text}; pairs {certain}."]
     sure = " by their 95 % intervals" if found.is_certain else ""

@@ -19,7 +19,7 @@ def table(
     """An empty table, in which the first text gives way where there is no room.
 
     Args:
-        names: Of the columns.
+        names: Names of the columns.
         texts: Those of them that hold texts, the one that gives way first; None: the first alone.
         title: What it shows.
         width: Columns of the terminal that it fills with its last one, a text that may be broken;

@@ -24,7 +24,7 @@ MAX_CELLS = 128
 """Most rows of a heatmap; beyond it neighbouring ranks share a row and their bytes add up."""
 MAX_COARSE_CELLS = 64
 MAX_RANKS_TEXT = 60
-"""Longest list of ranks beside a row, in letters."""
+"""Longest list of ranks next to a row, in letters."""
 MAX_BOLD_BORDERS = 24
 """Most borders that are drawn boldly; more of them would hide the cells."""
 
@@ -103,7 +103,7 @@ def _by_host(sent: sp.csr_array, placement: Placement, title: str) -> _Grouped:
     used = [host for host, ranks in enumerate(ranks_of) if ranks.size]
     blocks: Blocks = []
     hosts: list[str] = []
-    # Of many hosts, neighbours share a row; few hosts have a row for each rank, or nearly.
+    # Neighbours share a row where hosts are many; few hosts have a row for each rank, or nearly.
     for group in split_evenly(len(used), MAX_CELLS):
         members = [used[place] for place in group]
         ranks = np.concatenate([ranks_of[host] for host in members])
@@ -177,7 +177,7 @@ def _chart(group: _Grouped, colors: ColorRange) -> Chart:
 def _rank_ticks(labels: list[str]) -> dict[str, Any]:
     step = max(1, -(-len(labels) // 8))
     rows = list(range(0, len(labels), step))
-    # "rank 12" and "ranks 12-15" both read as 12 beside the chart.
+    # "rank 12" and "ranks 12-15" both read as 12 next to the chart.
     first = [labels[row].split()[1].split("-")[0].rstrip(",") for row in rows]
     return {"tickvals": rows, "ticktext": first}
 

@@ -46,15 +46,15 @@ def line(now: Observation) -> str:
         held = "is marked as stale" if now.is_stale else "holds"
         return f"observation {now.watcher.num_rounds}: the plan {held}; {_most_changed(now)}"
     more = f", {len(drifted) - 1} more" if len(drifted) > 1 else ""
-    return f"the plan is stale: {_told(drifted[0])}{more}: the next fairlead run measures anew"
+    return f"the plan is stale: {_rates(drifted[0])}{more}: the next fairlead run measures anew"
 
 
 def _most_changed(now: Observation) -> str:
     pairs = now.watcher.changed(1)
-    return f"most changed: {_told(pairs[0])}" if pairs else "no pair was measured"
+    return f"most changed: {_rates(pairs[0])}" if pairs else "no pair was measured"
 
 
-def _told(pair: DriftedPair) -> str:
+def _rates(pair: DriftedPair) -> str:
     return (
         f"{pair.src} to {pair.dst} has {format_rate(pair.now_Bps)}, "
         f"was {format_rate(pair.planned_Bps)}"

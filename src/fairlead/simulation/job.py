@@ -53,10 +53,10 @@ class Job:
         name: Its name in reports.
         num_ranks: Number of ranks T, at least 2.
         src, dst: Ranks, shape (S,), never equal.
-        message_bytes: Of each message, shape (S,); of a recorded job the mean of the pair.
-        max_message_bytes: Of the largest message that the stream stands for, shape (S,).
+        message_bytes: Size of each message, shape (S,); of a recorded job the mean of the pair.
+        max_message_bytes: Size of the largest message that the stream stands for, shape (S,).
         rate_per_s: Messages of the stream in a second, shape (S,).
-        num_messages: Of the stream in all, shape (S,).
+        num_messages: Number of messages of the stream in all, shape (S,).
         first_s: When the stream begins, shape (S,).
         run_time_s: Least time that it computes; 0 where only its messages count.
     """

@@ -80,7 +80,7 @@ class ServerResult:
         num_messages: Messages served.
         bytes: Their bytes.
         waiting_time_s: Sum of the times that they waited.
-        longest_wait_s: Of one message.
+        longest_wait_s: Longest wait of one message.
         longest_queue: Most messages that waited at a time; above 4096 up to 0.1 % too high.
         utilisation_ratio: Part of the workload's time in which it was busy.
         offered_ratio: Service time asked for per time, by the streams' rates; above 1 the queue

@@ -21,11 +21,11 @@ _Positive = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
 
 
 class LearnedPath(NamedTuple):
-    """What acknowledgements told of a path last, in the mean of the bytes that it carried.
+    """What acknowledgements reported last of a path, in the mean of the bytes that it carried.
 
     Attributes:
         latency_s: That of the plan, and what frames waited at routers for those of others.
-        rate_Bps: Of one connection of one process; others may have shared the path.
+        rate_Bps: Rate of one connection of one process; others may have shared the path.
     """
 
     latency_s: float
@@ -149,14 +149,14 @@ def carried(folder: Path, num_hosts: int) -> Carried | None:
 
 def _mean(paths: Sequence[_Path]) -> LearnedPath | None:
     """That of the processes, and their connections, that share a path and have learned of it."""
-    told = [
+    known = [
         (path.bytes, path.latency_s, path.rate_Bps)
         for path in paths
         if path.bytes > 0 and path.latency_s is not None and path.rate_Bps is not None
     ]
-    if not told:
+    if not known:
         return None
-    sizes_bytes, latencies_s, rates_Bps = np.array(told).T
+    sizes_bytes, latencies_s, rates_Bps = np.array(known).T
     return LearnedPath(
         float(np.average(latencies_s, weights=sizes_bytes)),
         float(np.average(rates_Bps, weights=sizes_bytes)),

@@ -24,12 +24,12 @@ class DriftCounts(pydantic.BaseModel, frozen=True, extra="forbid"):
         windows: On whose time the ranks agreed.
         drifts: Windows that were further from the expected time than allowed.
         probes: How often pairs of hosts were measured again.
-        comparisons: Of a new schedule with the one in use.
+        comparisons: Comparisons of a new schedule with the one in use.
         replacements: After which the new one was used.
         agreements_s: What agreements took together, with the wait for the last rank of each.
         longest_stop_s: Longest time for which a probe, or sharing a new schedule, held the program
             up.
-        planning_s: Of a processor, for new schedules, while the program went on.
+        planning_s: Processor time for new schedules, while the program went on.
     """
 
     calls: _Count = 0

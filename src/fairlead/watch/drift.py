@@ -83,7 +83,7 @@ def noise_of_change(kept: Network, now: Network, spread: float | None = None) ->
 
 
 def _noise_variance(network: Network) -> Matrix:
-    """Of the logarithm of each bandwidth, shape (H, H); 0 where it is exact."""
+    """Variance of the logarithm of each bandwidth, shape (H, H); 0 where it is exact."""
     pooled = with_pooled_noise(network)
     spread = log_spread(pooled.bandwidth_low_Bps, pooled.bandwidth_high_Bps)
     return np.zeros_like(network.bandwidth_Bps) if spread is None else spread**2

@@ -31,7 +31,7 @@ PRIOR_ACCIDENTS = 10.0
 """Before any are counted, one of so many is followed by another: three in a row are certain."""
 
 KEPT_RATIO = 0.998
-"""Of what is counted, for each observation: after an hour at one every ten seconds half of it."""
+"""Part of the counts that each observation keeps: half after an hour at one every ten seconds."""
 
 LONGEST_RUN = 10_000
 
@@ -43,7 +43,7 @@ class DriftEvidence:
         """Nothing is observed yet.
 
         Args:
-            shape: Of the values.
+            shape: Shape of the values.
             least_rounds: A run is no proof before it is as long.
         """
         self._least_rounds = least_rounds

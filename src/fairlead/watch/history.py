@@ -26,7 +26,7 @@ from fairlead.watch.collective_drift import DriftCounts
 __all__ = ["History", "RunTime"]
 
 MOST_RUNS = 200
-"""Latest runs kept of one program, beside older ones on which it depends what proved slower."""
+"""Latest runs kept of one program, in addition to older ones that show what proved slower."""
 
 MOST_REFERENCES = 9
 """Latest runs kept of what others are compared with; for the usual time."""
@@ -109,7 +109,7 @@ class History(pydantic.BaseModel, extra="forbid"):
     def _times_s(
         self, host_of_rank: Sequence[str] | None, *, is_tuned: bool | None = None
     ) -> list[float]:
-        """Of runs on a placement, with or without tuned collectives; None: of all."""
+        """Times of runs on a placement, with or without tuned collectives; None: of all."""
         wanted = None if host_of_rank is None else tuple(host_of_rank)
         return [
             run.seconds

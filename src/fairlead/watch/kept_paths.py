@@ -81,8 +81,8 @@ def remember_paths(network: Network, folder: Path) -> None:
     """Keep what the processes of a run have left, together with what earlier runs have.
 
     Args:
-        network: Of the run.
-        folder: Of the run.
+        network: Network of the run.
+        folder: Folder of the run.
 
     Raises:
         InputError: The cache cannot be written.

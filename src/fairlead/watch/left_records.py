@@ -20,7 +20,7 @@ def left_records(folder: Path, name: str, model: type[Model]) -> list[Model]:
     A process that does not see the folder leaves none; a damaged file counts as missing.
 
     Args:
-        folder: Of the run.
+        folder: Folder of the run.
         name: What they are about.
         model: Checks each.
     """

@@ -177,10 +177,10 @@ def _read(folder: Path) -> PastRun:
             facts = _Facts.model_validate(noted)
     except InputError as error:
         return PastRun(folder, problem=str(error))
-    return _told(folder, record, facts)
+    return _past_run(folder, record, facts)
 
 
-def _told(folder: Path, record: _Record, facts: _Facts) -> PastRun:
+def _past_run(folder: Path, record: _Record, facts: _Facts) -> PastRun:
     seconds = facts.seconds if isinstance(facts.seconds, tuple) else (facts.seconds,)
     codes = facts.exit_codes or (facts.exit_code,)
     return PastRun(

@@ -31,8 +31,8 @@ CONFIRMING_SHARED_ROUNDS = 8
 does that."""
 
 FIRST_OBSERVATIONS = 3
-"""Of a pair that the plan does not have, whose median stands for the plan: a single one may be an
-accident, and all later ones would seem to have changed."""
+"""Observations of a pair that the plan lacks, whose median stands for the plan: a single one may
+be an accident, and all later ones would seem to have changed."""
 
 FEWEST_TO_COMPARE = 3
 """Hosts: with two there is one pair alone, and nothing to compare it with."""
@@ -45,8 +45,8 @@ HOSTS_AT_A_TIME = 3
 """Starting three processes takes a fraction of the time of starting all, and gives three pairs."""
 
 ENOUGH_DIFFERENCES = 6
-"""Of so many values and their successors the noise is known better than from single intervals:
-where hosts are busy, messages wait and arrive at once, and the interval of a value tells that."""
+"""From so many values and their successors the noise is known better than from single intervals:
+where hosts are busy, messages wait and arrive at once, and the interval of a value shows it."""
 
 REMEMBERED_DIFFERENCES = 300
 
@@ -85,7 +85,7 @@ class PlanWatcher:
         """Nothing is observed yet.
 
         Args:
-            planned: Of all hosts of the plan; `nan` where unknown.
+            planned: Network of all hosts of the plan; `nan` where unknown.
             program_Bps: What the program itself sends over the interfaces of each pair, shape
                 (H, H): by so much an observation may be lower, and nothing has changed.
         """
@@ -105,7 +105,7 @@ class PlanWatcher:
         """Take an observation.
 
         Args:
-            now: Of some of the hosts; `nan` where nothing was measured.
+            now: Network of some of the hosts; `nan` where nothing was measured.
         """
         places = np.array([self.planned.index(host) for host in now.hosts])
         grid = np.ix_(places, places)
@@ -237,7 +237,7 @@ def program_rates(traffic: Traffic, placement: Placement, hosts: Sequence[str]) 
     """What a placed program sends over the interfaces of each pair of hosts, as an average.
 
     Args:
-        traffic: Of the program; without a run time nothing is known.
+        traffic: Traffic of the program; without a run time nothing is known.
         placement: Its ranks.
         hosts: Length H.
 

@@ -17,7 +17,7 @@ from fairlead.measure.oracle import ask_for_tasks
 __all__ = ["Remapper"]
 
 ORACLE_VARIABLE = "FAIRLEAD_ORACLE"
-"""Of the environment: URL?metric=stalls&method=optimize&window_s=60."""
+"""Environment variable: URL?metric=stalls&method=optimize&window_s=60."""
 
 MOST_GAIN_RATIO = 0.5
 MOST_FACTOR = 64
@@ -50,7 +50,7 @@ class Remapper:
     """Shares the tasks of a communicator out anew, again and again.
 
     Attributes:
-        comm: Of mpi4py; it is not changed.
+        comm: Communicator of mpi4py; it is not changed.
         oracle: URL with options, read on rank 0; None: of the environment.
         least_gain_ratio: Least part of the time on the network that a move has to save. It doubles
             with each move and goes back by half with each call that keeps all, so that two
@@ -85,7 +85,7 @@ class Remapper:
 
         Returns:
             The next task; the same as before on all ranks where no oracle answers, which rank 0
-            says on stderr.
+            reports on stderr.
 
         Raises:
             InputError: On all ranks: an argument of one is wrong.
@@ -96,36 +96,36 @@ class Remapper:
             os.uname().nodename.partition(".")[0], int(task), sizes, float(move_bytes),
             [float(value) for value in coordinates],
         )  # fmt: skip
-        told = self.comm.gather(own, root=0)
+        gathered = self.comm.gather(own, root=0)
         answer: tuple[str, list[int]] | None = None
         if self.comm.Get_rank() == 0:
-            answer = self._asked(told, repeats_left)
+            answer = self._asked(gathered, repeats_left)
         problem, tasks = self.comm.bcast(answer, root=0)
         if problem:
             raise InputError(f"remap: {problem}")
         return int(tasks[self.comm.Get_rank()])
 
-    def _asked(self, told: Sequence[_Own], repeats_left: float) -> tuple[str, list[int]]:
+    def _asked(self, gathered: Sequence[_Own], repeats_left: float) -> tuple[str, list[int]]:
         """On rank 0: what is wrong with the arguments, and the tasks."""
-        now = [own.task for own in told]
-        sent = [(own.task, to, size) for own in told for to, size in own.bytes_to.items()]
-        problem = _problem(now, sent, [own.move_bytes for own in told])
-        problem = problem or _problem_of_coordinates([own.coordinates for own in told])
+        now = [own.task for own in gathered]
+        sent = [(own.task, to, size) for own in gathered for to, size in own.bytes_to.items()]
+        problem = _problem(now, sent, [own.move_bytes for own in gathered])
+        problem = problem or _problem_of_coordinates([own.coordinates for own in gathered])
         if problem:
             return problem, now
         least = min(
             self.least_gain_ratio * self._factor, max(self.least_gain_ratio, MOST_GAIN_RATIO)
         )
         question = {
-            "host_of_process": [own.host for own in told],
+            "host_of_process": [own.host for own in gathered],
             "task_of_process": now,
             "sent": sent,
-            "move_bytes_of_process": [own.move_bytes for own in told],
+            "move_bytes_of_process": [own.move_bytes for own in gathered],
             "repeats_left": float(repeats_left),
             "least_gain_ratio": least,
         }
-        if told[0].coordinates:
-            by_task = sorted(told, key=lambda own: own.task)
+        if gathered[0].coordinates:
+            by_task = sorted(gathered, key=lambda own: own.task)
             question["coordinates_of_task"] = [own.coordinates for own in by_task]
         try:
             source = self.oracle or os.environ.get(ORACLE_VARIABLE, "")

@@ -16,14 +16,14 @@ from fairlead.watch.plan_watch import DriftedPair
 __all__ = ["STALE", "is_stale", "mark_stale"]
 
 STALE = "stale.json"
-"""Of the folder of a run; it says since when, and which pairs have drifted."""
+"""File in the folder of a run; it records since when, and which pairs have drifted."""
 
 
 def mark_stale(folder: Path, drifted: Sequence[DriftedPair], profile: Path | None) -> None:
     """Say in the folder of a run that its plan is stale, and forget the network it was made from.
 
     Args:
-        folder: Of the run.
+        folder: Folder of the run.
         drifted: What has changed.
         profile: The network as it is kept for later runs, whose kept decisions go with it; None
             where none is.

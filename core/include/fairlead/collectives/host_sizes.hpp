@@ -13,7 +13,7 @@ namespace fairlead::collectives {
 /// Sizes as `Request` takes them.
 struct HostSizes {
   std::uint64_t message_bytes = 0;
-  /// Of each host where they differ, or else empty.
+  /// Block size of each host where they differ, or else empty.
   std::vector<double> block_bytes{};
 };
 

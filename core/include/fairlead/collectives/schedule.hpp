@@ -44,7 +44,7 @@ struct Segment {
   double share_ratio = 1.0;  ///< of the whole message, > 0; all segments add up to 1
 };
 
-/// Of a ring's block.
+/// Maximum number of parts of a ring's block.
 inline constexpr std::int32_t kMaxParts = 64;
 
 /// Parent of each host, kNoHost at the tree's root.

@@ -54,11 +54,11 @@ struct FrameHeader {
   /// How long the frame waited before each hop for those of other processes, at most 65535;
   /// acknowledgements return it.
   std::array<std::uint16_t, kMaxHops> held_16us{};
-  /// Of data: the clock of the router before each hop as the frame came there, in microseconds,
-  /// modulo 2^32. Of acknowledgements, which return it: what passed between that and the return of
-  /// the acknowledgement there. So no two clocks are compared (hop_times.hpp).
+  /// In data: the clock of the router before each hop as the frame came there, in microseconds,
+  /// modulo 2^32. In acknowledgements: what passed between that and the return of the
+  /// acknowledgement there. So no two clocks are compared (hop_times.hpp).
   std::array<std::uint32_t, kMaxHops> hop_us{};
-  /// Of the fields that no router changes, and of the payload; a key of the job goes into it.
+  /// Digest of the fields that no router changes, of the payload, and of a key of the job.
   std::uint64_t digest = 0;
 
   [[nodiscard]] std::uint32_t payload_bytes() const {

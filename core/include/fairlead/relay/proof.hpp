@@ -43,7 +43,7 @@ enum class Role : std::uint8_t {
 
 struct Hello {
   Role role = Role::process;
-  /// Of a router its host, of a process its rank.
+  /// The host of a router, or the rank of a process.
   std::uint32_t index = 0;
   JobId job{};
   Nonce nonce{};

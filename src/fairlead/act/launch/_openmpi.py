@@ -107,7 +107,7 @@ def login_of(spec: LaunchSpec, host: str) -> str:
     return login_words(spec, host, "username", "port")
 
 
-def is_told_to_unbind(spec: LaunchSpec) -> bool:
+def must_unbind(spec: LaunchSpec) -> bool:
     """Whether the program shares its hosts and the user says nothing about binding.
 
     Each mpirun would bind its first rank on a host to the first core, since it ignores the others.
@@ -117,4 +117,4 @@ def is_told_to_unbind(spec: LaunchSpec) -> bool:
 
 def binding(spec: LaunchSpec) -> list[str]:
     """Arguments that leave ranks unbound, for a program that shares its hosts."""
-    return ["--bind-to", "none"] if is_told_to_unbind(spec) else []
+    return ["--bind-to", "none"] if must_unbind(spec) else []

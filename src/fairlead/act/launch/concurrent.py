@@ -26,8 +26,8 @@ class AllFinished:
     """How several programs ended.
 
     Attributes:
-        finished: Of each, in their order.
-        returncode: Of the one that failed first; 0 where none did.
+        finished: Result of each, in their order.
+        returncode: Return code of the one that failed first; 0 where none did.
     """
 
     finished: tuple[Finished, ...]

@@ -22,7 +22,7 @@ class LaunchSpec:
         cluster: Hosts and slots; None leaves both to the launcher (one machine, or a scheduler's
             allocation).
         placement: Host of each rank; None leaves the placement to the launcher.
-        env: Environment variables that every rank gets besides those it would have anyway.
+        env: Environment variables that every rank gets in addition to its usual ones.
         launcher_args: The user's own arguments for the launcher, passed on unchanged.
         shares_hosts: Other jobs run on the same hosts; its ranks are not bound to cores then,
             unless `launcher_args` bind them.

@@ -11,7 +11,7 @@ __all__ = ["lack_of_files", "suspected_lack_of_files"]
 # MPICH's mpiexec keeps a pipe for output, one for errors and a socket for each host, and needs both
 # ends of a pipe while it starts a host: 4.0.2 failed with 256 files and 600 hosts.
 _FILES_PER_HOST = 4
-_FILES_BESIDE = 64
+_OTHER_FILES = 64
 
 
 def lack_of_files(error: BaseException) -> str:
@@ -26,7 +26,7 @@ def lack_of_files(error: BaseException) -> str:
 def suspected_lack_of_files(num_hosts: int) -> str:
     """The same for a failed launch that may have needed more open files than allowed."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    needed = _FILES_PER_HOST * num_hosts + _FILES_BESIDE
+    needed = _FILES_PER_HOST * num_hosts + _OTHER_FILES
     if limit == resource.RLIM_INFINITY or limit >= needed:
         return ""
     return (

@@ -74,12 +74,12 @@ def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
 
 def _needs_overload(spec: LaunchSpec) -> bool:
     # With more ranks on a host than cores, and without an option for binding, a seq placement
-    # starts NO rank, and mpirun exits with 0. `oversubscribe` starts them, unbound; beside the
+    # starts NO rank, and mpirun exits with 0. `oversubscribe` starts them, unbound; with the
     # user's own --bind-to it changes nothing. It is used only in this case, so that other ranks
     # stay bound as by default. The cores of other hosts are not known here; this machine's number
     # is used for them.
-    told = "bind-to" in option_names(spec.launcher_args) or _openmpi.is_told_to_unbind(spec)
-    if told or any(name in os.environ for name in _BINDING_VARIABLES):
+    is_chosen = "bind-to" in option_names(spec.launcher_args) or _openmpi.must_unbind(spec)
+    if is_chosen or any(name in os.environ for name in _BINDING_VARIABLES):
         return False
     assert spec.placement is not None
     most = max(len(spec.placement.ranks_on(host)) for host in slots_per_host(spec))

@@ -14,7 +14,7 @@ from fairlead.files.archive import write_text
 __all__ = ["VERSION", "write_plan_file"]
 
 VERSION = 2
-"""Of files that have no version of their own; the preload library reads this one only."""
+"""Format version of files that have none of their own; the preload library reads this one only."""
 
 
 def write_plan_file(
@@ -32,7 +32,7 @@ def write_plan_file(
         folder: The plan; made when it is missing.
         name: The file's name.
         fields: What it holds.
-        version: Of this file's format.
+        version: Version of this file's format.
         kind: The format is "fairlead-KIND"; None: the file is KIND.json.
         is_private: Only the owner may read it.
 

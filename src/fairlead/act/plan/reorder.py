@@ -29,7 +29,7 @@ def write_reorder_plan(
         folder: Folder for the files; created if it is missing.
         network: All pairs of hosts that the program may run on.
         message_bytes: Size of one message of an edge with weight 1, in bytes: how much bandwidth
-            counts beside latency.
+            counts compared with latency.
 
     Raises:
         TopologyError: A pair was not measured.

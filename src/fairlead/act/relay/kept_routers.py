@@ -150,7 +150,7 @@ def kept_routers(key: str, hosts: Sequence[str]) -> Iterator[list[RouterPlace] |
 
     Args:
         key: The job's key.
-        hosts: Of the job.
+        hosts: Hosts of the job.
 
     Yields:
         Where they are; None if no service runs.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One router: started on its host, told of jobs, ended."""
+"""One router: started on its host, informed of jobs, ended."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class RouterEndedError(LaunchError):
 class RouterProcess:
     """A router, or the remote agent that runs it. It ends with its standard input.
 
-    Of each line that it is told it answers one. What it answers too late is not taken for the
-    answer to a later line. Unlike a `Conversation`, any thread may speak with it, with several at
-    once, and no signal is passed on to it.
+    It answers each line with one line. What it answers too late is not taken for the answer to a
+    later line. Unlike a `Conversation`, any thread may speak with it, with several at once, and no
+    signal is passed on to it.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class RouterProcess:
     def tell(self, facts: Mapping[str, object]) -> None:
         """Write a line, which `answer` then answers."""
         self._num_unanswered += 1
-        # Of one that has ended the missing answer tells.
+        # If the router has ended, the missing answer shows it.
         with contextlib.suppress(OSError, ValueError):
             stream = _pipe(self._process.stdin)
             stream.write(json.dumps(facts) + "\n")

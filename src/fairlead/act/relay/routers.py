@@ -68,7 +68,7 @@ class Routers:
         """Nothing is started before the block.
 
         Args:
-            launcher: Of the jobs; determines how hosts are reached.
+            launcher: Launcher of the jobs; determines how hosts are reached.
             hosts: Their names.
             launcher_args: The user's own launcher arguments, which may name the way.
             report: Gets a line, in a thread of its own, where a router was started again or is
@@ -340,7 +340,7 @@ def running_routers(
     """Routers of one job on all hosts, until the end of the block.
 
     Args:
-        launcher: Of the job; determines how hosts are reached.
+        launcher: Launcher of the job; determines how hosts are reached.
         hosts: Their names.
         key: The job's key.
         launcher_args: The user's own launcher arguments, which may name the way.

@@ -34,7 +34,7 @@ def candidates(
 
     Args:
         operation: One of `fairlead.collectives.OPERATIONS`.
-        network: Of the H hosts that take part.
+        network: Network of the H hosts that take part.
         block_bytes: Whole vector of bcast, reduce and allreduce, one rank's block of the others.
         ranks_of_host: Ranks that take part on each host, length H.
         root: Host of the root, where the operation has one.

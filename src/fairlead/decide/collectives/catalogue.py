@@ -29,7 +29,7 @@ VARIANTS: dict[str, str] = dict(_core.collective_variants())
 """Methods that fix a size of segments, and the method that searches for it."""
 
 FASTEST = "fastest"
-"""Of all methods for the operation, but for `VARIANTS`, the one with the least predicted time."""
+"""The method for the operation, `VARIANTS` left out, that has the least predicted time."""
 
 
 def methods_for(operation: str) -> list[str]:

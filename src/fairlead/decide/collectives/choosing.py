@@ -28,7 +28,7 @@ class Choice:
     """What was measured of one call, and what follows from it.
 
     Attributes:
-        kind: Of the call.
+        kind: Kind of the call.
         native_s: Time of the MPI's own algorithm, the median.
         name: The fastest other way; None where none was right.
         fastest_s: Its time.
@@ -52,9 +52,9 @@ def choose(kind: CallKind, names: Sequence[str], times: CollectiveTimes) -> Choi
     With several candidates each interval is wider, so that all of them hold together (Bonferroni).
 
     Args:
-        kind: Of the call.
-        names: Of the ways beside the MPI's own.
-        times: Of all ways, the MPI's own first.
+        kind: Kind of the call.
+        names: Names of the algorithms, the MPI's own left out.
+        times: Times of all algorithms, the MPI's own first.
 
     Raises:
         InputError: The MPI's own algorithm delivered something wrong.

@@ -63,7 +63,7 @@ class HostAdvice:
 
     Attributes:
         method: Mapping method of all sets.
-        run_time_s: Of the traced run; `nan` where unknown.
+        run_time_s: Run time of the traced run; `nan` where unknown.
         traced: Predicted cost of the traced run: the launcher's placement on all hosts.
         rest_s: Part of the run time that no placement changes; `nan` where unknown.
         all_hosts: The ranks on all hosts.
@@ -125,9 +125,9 @@ def advise(
         network: Measurements; must hold all hosts of the cluster, may hold more.
         traffic: What the ranks send one another; None only looks for bad hosts.
         cluster: Hosts and slots in the order of the traced run; needed with traffic.
-        prices: Of each host of the cluster per hour.
+        prices: Prices of each host of the cluster per hour.
         wanted_time_s: Time that a run may take from the end of MPI_Init to MPI_Finalize.
-        method: Of every placement, as for `fairlead.place`; likewise the next three.
+        method: Method of every placement, as for `fairlead.place`; likewise the next three.
         metric: How traffic is weighted.
         objective: The objective that selects among the placements of the method.
         seed: Where random numbers start.

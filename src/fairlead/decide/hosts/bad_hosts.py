@@ -56,8 +56,8 @@ class Symptom:
     Attributes:
         quantity: "bandwidth_Bps" or "latency_s".
         direction: "out" for what the host sends, "in" for what it receives.
-        value: Of the host's median pair.
-        typical: Of the median pair that touches no bad host.
+        value: Value of the host's median pair.
+        typical: Value of the median pair that touches no bad host.
         ratio: How many times worse the former is.
         pairs: Pairs that show it, worst first.
         num_pairs: Number of pairs that were tested.

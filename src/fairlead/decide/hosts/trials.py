@@ -38,7 +38,7 @@ class Question:
         traffic: Traffic of the application, with its run time where that is known.
         network: Measurements for the hosts of the cluster; each pair is measured.
         cluster: All hosts that could be used, in the order of the traced run.
-        prices: Of each host per hour, or None.
+        prices: Prices of each host per hour, or None.
         method, metric, objective, seed: As for `fairlead.place`.
     """
 
@@ -58,7 +58,7 @@ class HostSet:
 
     Attributes:
         hosts: Host names in the cluster's order.
-        placement: Of the ranks on these hosts.
+        placement: Placement of the ranks on these hosts.
         cost: Predicted cost of the placement.
         time_s: Predicted run time; `nan` if the traffic does not have that of the traced run.
         price_per_run: What the hosts cost during that time; `nan` without prices or run time.
@@ -114,7 +114,7 @@ class Trials:
         self.traced = evaluate(launchers, question.traffic, question.network)
         rest_s = question.traffic.run_time_s - self.traced.bottleneck_s
         self.rest_s = math.nan if math.isnan(rest_s) else max(rest_s, 0.0)
-        # Of equal sets, the first one tried is kept, so that idle hosts are slow ones.
+        # The first of several equal sets is kept, so that idle hosts are slow ones.
         self._slowest_first = _slowest_first(question)
         self._set_of_hosts: dict[frozenset[str], HostSet] = {}
 

@@ -23,7 +23,7 @@ from fairlead.simulation.jobs_record import JOBS, JobsRecord
 from fairlead.simulation.run import SimulationResult, simulate
 from fairlead.simulation.workload import Workload
 
-__all__ = ["MappedJobs", "map_jobs", "told_apart"]
+__all__ = ["MappedJobs", "distinct_names", "map_jobs"]
 
 _MOST_MESSAGES = 20_000_000
 """Most messages to simulate without a given scale: some seconds."""
@@ -147,7 +147,7 @@ def map_jobs(
         InputError: The method is unknown, or a number is out of its range.
     """
     hosts.require_room_for(sum(job.num_ranks for job in jobs))
-    names = told_apart(job.name for job in jobs)
+    names = distinct_names(job.name for job in jobs)
     named = [dataclasses.replace(job, name=name) for job, name in zip(jobs, names, strict=True)]
     workload = Workload("jobs", named, hosts.machine)
     if scale is None:
@@ -174,7 +174,7 @@ def _by_host_names(prediction: SimulationResult, hosts: SharedHosts) -> Simulati
     return dataclasses.replace(prediction, servers=tuple(servers))
 
 
-def told_apart(names: Iterable[str]) -> Iterator[str]:
+def distinct_names(names: Iterable[str]) -> Iterator[str]:
     """The names; a repeated name becomes NAME-2, since a program may run twice."""
     used = {Path(JOBS).stem}  # The name of jobs.json itself.
     for name in names:

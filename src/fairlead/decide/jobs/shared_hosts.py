@@ -154,15 +154,15 @@ def _machine(
 ) -> Machine:
     table = MachineTable() if machine_file is None else read_machine_file(Path(machine_file))
     most_slots = max(cluster.slots)
-    told = table.model_fields_set
-    if "nodes" in told and table.nodes != cluster.num_hosts:
+    given_fields = table.model_fields_set
+    if "nodes" in given_fields and table.nodes != cluster.num_hosts:
         raise TopologyError(
             f"{machine_file}: machine.nodes: {table.nodes}, but there are {cluster.num_hosts} hosts"
         )
-    if "taken" in told:
+    if "taken" in given_fields:
         raise InputError(f"{machine_file}: machine.taken: taken slots are given by host here")
-    sockets = table.sockets if "sockets" in told else max(cluster.sockets)
-    cores = table.cores if "cores" in told else -(-most_slots // sockets)
+    sockets = table.sockets if "sockets" in given_fields else max(cluster.sockets)
+    cores = table.cores if "cores" in given_fields else -(-most_slots // sockets)
     if sockets * cores < most_slots:
         raise TopologyError(
             f"{machine_file}: machine: {sockets} sockets of {cores} cores are fewer than the "

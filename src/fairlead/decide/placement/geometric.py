@@ -54,7 +54,7 @@ def multi_jagged(
     Args:
         ranks: Coordinates, shape (T, D).
         hosts: Coordinates, shape (H, E).
-        slots: Of each host, shape (H,); at least T in all.
+        slots: Slots of each host, shape (H,); at least T in all.
 
     Raises:
         ShapeError: The numbers of hosts differ.

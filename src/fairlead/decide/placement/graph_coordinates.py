@@ -14,15 +14,15 @@ import scipy.sparse.linalg
 __all__ = ["DIMENSIONS", "graph_coordinates"]
 
 DIMENSIONS = 3
-"""Of coordinates that are made up where none are given; ORACLE's machine and program have as
-many."""
+"""Dimensions of coordinates that are computed where none are given; ORACLE's machine and program
+have as many."""
 
 MOST_DENSE = 512
 """Vertices up to which all eigenvectors are computed, in 0.1 s; of 4,096 that takes a minute and a
 gigabyte."""
 
 MOST_STEPS = 60
-"""Of the iteration for larger graphs."""
+"""Maximum number of steps of the iteration for larger graphs."""
 
 MOST_PRODUCTS = 2e8
 """Weights that all steps together may multiply: about a second."""

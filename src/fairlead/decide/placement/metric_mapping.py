@@ -17,7 +17,7 @@ from fairlead.model.cost import rank_matrix
 __all__ = ["MOST_CORES", "estimated_costs", "map_by_metric"]
 
 MOST_CORES = 1024
-"""Of a complete graph: Scotch keeps a distance for each pair of parts that it makes of it."""
+"""Most cores of a complete graph: Scotch keeps a distance for each pair of its parts."""
 
 Ints = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]

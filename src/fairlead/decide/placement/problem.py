@@ -77,7 +77,7 @@ class Problem:
         metric: One of METRICS.
         objective: One of OBJECTIVES.
         seed: Where random numbers start.
-        rank_coordinates: Of the ranks, shape (T, D), or None; only `geometric` uses them.
+        rank_coordinates: Coordinates of the ranks, shape (T, D), or None; for `geometric` only.
         limits: Bounds on the search of `optimize`; the other methods ignore them.
         point_to_point: What they send point to point alone, or None: the same as `traffic`.
     """
@@ -94,7 +94,7 @@ class Problem:
 
     @property
     def host_coordinates(self) -> npt.NDArray[np.float64] | None:
-        """Of the hosts, shape (H, D), or None; only `geometric` uses them."""
+        """Coordinates of the hosts, shape (H, D), or None; only `geometric` uses them."""
         return self.network.coordinates if isinstance(self.network, Network) else None
 
     @property

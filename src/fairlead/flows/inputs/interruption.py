@@ -41,7 +41,7 @@ def telling_interruption(directory: RunDirectory, narrator: Narrator) -> Iterato
         _tell(directory, narrator, "SIGINT")
         raise SystemExit(exit_code_of(error)) from None
     except SystemExit as error:
-        if isinstance(error.code, int) and error.code > 128 and not directory.is_told:
+        if isinstance(error.code, int) and error.code > 128 and not directory.is_end_reported:
             _tell(directory, narrator, _name(error.code - 128))
         raise
 
@@ -65,13 +65,13 @@ def keeping_result(directory: RunDirectory, narrator: Narrator, *, applies: bool
             raise
         why = str(error) if isinstance(error, Error) else _name(exit_code_of(error) - 128)
         narrator.tell(f"the program has ended well; nothing is decided for the next run: {why}")
-        directory.is_told = True
+        directory.is_end_reported = True
         directory.note("end", {"exit_code": 0, "undecided": why})
         raise SystemExit(0) from error
 
 
 def _tell(directory: RunDirectory, narrator: Narrator, name: str) -> None:
-    directory.is_told = True
+    directory.is_end_reported = True
     steps = directory.steps
     doing = next((_DOING[step] for step in reversed(steps) if step in _DOING), "the beginning")
     kept = [what for step, what in _KEPT.items() if step in steps]

@@ -35,7 +35,7 @@ def observe(launcher: Launcher, spec: LaunchSpec) -> list[str]:
     """Start a tiny program and collect the host of each rank.
 
     Raises:
-        Error: The launcher failed, or the ranks' hosts cannot be told apart.
+        Error: The launcher failed, or the ranks' hosts cannot be distinguished.
     """
     with scratch_folder("fairlead-observe-") as folder:
         return observe_hosts(launcher, spec, folder)

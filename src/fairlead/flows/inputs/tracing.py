@@ -163,7 +163,7 @@ class _TracedStart:
                 self.narrator.tell(
                     f"the traced run of {request.program[0]}: {error}; its traffic is not kept"
                 )
-                self.directory.is_told = True
+                self.directory.is_end_reported = True
                 raise SystemExit(error.exit_code) from error
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from fairlead.act import launch
 from fairlead.act.launch import Launcher, OnLine, detect
 from fairlead.decide.jobs import MappedJobs, SharedHosts, map_jobs
-from fairlead.decide.jobs.mapped_jobs import told_apart
+from fairlead.decide.jobs.mapped_jobs import distinct_names
 from fairlead.decide.jobs.methods import (
     DEFAULT_JOB_METHOD,
     require_job_method,
@@ -148,7 +148,7 @@ def _traced(
     directory: RunDirectory,
     narrator: Narrator,
 ) -> list[Job]:
-    names = told_apart(job.title for job in request.jobs)
+    names = distinct_names(job.title for job in request.jobs)
     jobs = []
     for name, entry in zip(names, request.jobs, strict=True):
         folder = RunDirectory(directory.file(name))

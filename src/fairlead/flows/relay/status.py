@@ -45,7 +45,7 @@ class RelayStatus:
 
 
 class _Relay(pydantic.BaseModel):
-    """Of the plan's file for relays what is shown."""
+    """The part of the plan's file for relays that is shown."""
 
     threshold_bytes: int
     rule: str

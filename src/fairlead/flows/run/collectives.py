@@ -178,7 +178,7 @@ def tune_for_run(
 
     Args:
         session: The measured network, and the traffic with its table of collectives.
-        placement: Of the program's ranks.
+        placement: Placement of the program's ranks.
         program: Times calls; as `TuningProgram`.
 
     Returns:

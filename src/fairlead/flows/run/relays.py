@@ -174,11 +174,11 @@ def carried_line(carried: Carried, hosts: Sequence[str], threshold_bytes: int) -
         return f"relays: no {large} went between hosts"
     if carried.routers_bytes == 0:
         return f"relays: the MPI carried all {format_size(all_bytes)} in {large}"
-    told = (
+    line = (
         f"relays: routers carried {format_size(carried.routers_bytes)} of "
         f"{format_size(all_bytes)} in {large}"
     )
     if (path := carried.busiest_relayed_path) is not None:
         names = " → ".join(hosts[host] for host in path)
-        told += f", {format_size(carried.relayed_bytes)} of it by third hosts, most by {names}"
-    return told
+        line += f", {format_size(carried.relayed_bytes)} of it by third hosts, most by {names}"
+    return line

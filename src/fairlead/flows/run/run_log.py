@@ -56,25 +56,25 @@ class RunLog:
         is_tuned: bool = False,
         drift: DriftCounts | None = None,
     ) -> None:
-        """Keep the time of a successful run, and print it beside the prediction."""
+        """Keep the time of a successful run, and print it with the prediction."""
         placement = decision.placement
         names = None if placement is None else tuple(placement.host_names())
         by = "launcher" if names is None else method
         self._add(by, names, seconds, predicted_s, is_tuned=is_tuned, drift=drift)
         self.write()
         launcher_s = self.kept.launcher_s()
-        told = f"took {format_duration(seconds)}"
+        line = f"took {format_duration(seconds)}"
         if predicted_s is not None:
-            told += f", predicted {format_duration(predicted_s)}"
+            line += f", predicted {format_duration(predicted_s)}"
         if placement is not None and launcher_s is None:
-            told += "; no time of the launcher's placement on these hosts is known to compare with"
+            line += "; no time of the launcher's placement on these hosts is known to compare with"
         elif placement is not None and launcher_s is not None:
-            told += f"; on the launcher's placement {format_duration(launcher_s)}"
+            line += f"; on the launcher's placement {format_duration(launcher_s)}"
             if self.kept.has_proved_slower(placement):
-                told += ": this placement has proved slower, it is not taken again"
+                line += ": this placement has proved slower, it is not taken again"
         if is_tuned and self.kept.has_tuning_proved_slower(names):
-            told += "; tuned collectives have proved slower, they are not used again"
-        self._narrator.tell(told)
+            line += "; tuned collectives have proved slower, they are not used again"
+        self._narrator.tell(line)
 
     def write(self) -> None:
         """Write the history, if there is any, into the run's folder, for its report."""

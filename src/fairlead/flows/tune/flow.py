@@ -59,7 +59,7 @@ class TuneRequest:
         network: Where the network comes from; its budget and its contention are not used.
         placement: Host of each rank; None: as the launcher places them.
         operations: Which are measured.
-        sizes: Of which messages, in bytes.
+        sizes: Sizes of the messages, in bytes.
         budget_s: No further call begins after this time.
         is_reproducible: The plan fixes the order of all that is combined, and is never made anew.
         drift: When a running program plans anew; None: never. A reproducible plan never does.

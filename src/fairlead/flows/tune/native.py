@@ -95,7 +95,7 @@ def tune_native(request: TuneRequest, tuning_file: TuningFile, narrator: Narrato
 
     Args:
         request: What the user asked for.
-        tuning_file: Of which MPI.
+        tuning_file: Form of the file, by MPI.
         narrator: Tells the user of each step that takes time.
 
     Raises:

@@ -65,7 +65,7 @@ def _ldms_daemon(rest: str, options: Options, headers: Mapping[str, str]) -> Met
     command = ["ldms_ls", "-h", host, "-p", str(port), "-x", transport, "-l"]
     command += _authentication(options).arguments()
     schemas = _schemas(options)
-    # Of each name a basic regular expression of POSIX: several alternatives are several names.
+    # Each name is a basic regular expression of POSIX: several alternatives are several names.
     command += ["-E", "-S", *schemas] if schemas else []
     return LdmsCommandSource(f"ldmsd:{rest}", command)
 
@@ -147,7 +147,7 @@ def open_source(text: str, headers: Mapping[str, str] | None = None) -> MetricSo
 
     Args:
         text: `NAME:REST`, with options after `?`.
-        headers: Of HTTP, where it is asked by that.
+        headers: Headers of HTTP, where that is used.
 
     Raises:
         InputError: The name or an option is unknown.

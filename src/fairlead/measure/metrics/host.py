@@ -115,7 +115,7 @@ class HostSource(MetricSource):
         known = [device_of_sysfs(self._sysfs, name) for name in counters]
         for device in sorted(physical_ports(known, self._devices)):
             values, statistics = counters[device], self._ethtool(device)
-            told = {
+            value_of_counter = {
                 (True, Quantity.carried_bytes): values[RX_BYTES],
                 (True, Quantity.packets): values[RX_PACKETS],
                 (False, Quantity.carried_bytes): values[TX_BYTES],
@@ -126,7 +126,7 @@ class HostSource(MetricSource):
                     if name in statistics
                 },
             }
-            for (is_into, quantity), value in told.items():
+            for (is_into, quantity), value in value_of_counter.items():
                 value_now = np.array([float(value)])
                 found.append(_now(self._host, device, (is_into, quantity), at_s, value_now))
         return found

@@ -20,14 +20,14 @@ from fairlead.measure.metrics.series import MetricError
 __all__ = ["fetch_json", "headers_from", "require_http"]
 
 MOST_BYTES = 2**28
-"""Of one answer: a matrix of 4,000 hosts takes some 200 MB as text."""
+"""Size limit of one answer: a matrix of 4,000 hosts takes some 200 MB as text."""
 
 PIECE_BYTES = 2**16
 
 USER_AGENT = "fairlead"
 
 _MOST_LETTERS = 300
-"""Of a server's reason."""
+"""Longest part of a server's reason that is shown."""
 
 
 def require_http(url: str) -> str:
@@ -136,9 +136,9 @@ def _reason(error: urllib.error.HTTPError) -> str:
         document = json.loads(error.read(2**16))
     except (OSError, ValueError, http.client.HTTPException):
         return str(error.reason)
-    told = document.get("error") or document.get("detail") if isinstance(document, dict) else None
-    if not told:
+    reason = document.get("error") or document.get("detail") if isinstance(document, dict) else None
+    if not reason:
         return str(error.reason)
-    line = " ".join(str(told).split())
+    line = " ".join(str(reason).split())
     # An engine may repeat the query, which is long, before it says what is wrong with it.
     return line if len(line) <= _MOST_LETTERS else f"{line[:120]} ... {line[120 - _MOST_LETTERS :]}"

@@ -24,15 +24,15 @@ class LabSource(MetricSource):
         from fairlead.lab import Lab  # noqa: PLC0415  A quarter of a second, for this alone.
 
         try:
-            told = Lab.attach(self._lab).link_counters()
+            counters = Lab.attach(self._lab).link_counters()
         except (LabError, InputError) as error:
             raise MetricError(f"{self.name}: {error}") from error
-        at_s = np.array([told["at_s"]])
+        at_s = np.array([counters["at_s"]])
         return [
             Series(port, True, quantity, at_s, np.array([value]))
             for quantity, name in (
                 (Quantity.carried_bytes, "bytes"),
                 (Quantity.stalled_s, "stalled_s"),
             )
-            for port, value in zip(told["ports"], told[name], strict=True)
+            for port, value in zip(counters["ports"], counters[name], strict=True)
         ]

@@ -17,7 +17,7 @@ from fairlead.measure.metrics.series import MetricError, MetricSource, Series
 __all__ = ["WANTED", "Authentication", "LdmsCommandSource", "LdmsFileSource", "LdmsModuleSource"]
 
 POOL_BYTES = 2**26
-"""Of LDMS' own memory for metric sets: 64 MiB hold some ten thousand."""
+"""Memory of LDMS itself for metric sets: 64 MiB hold some ten thousand."""
 
 COMMAND_S = 30.0
 """Longest that `ldms_ls` may take; it gives up by itself after 10 s without an answer."""
@@ -28,7 +28,7 @@ WANTED = ("procnet", "cray_", "gemini")
 
 
 class Authentication(NamedTuple):
-    """How a daemon is told who asks.
+    """How the client is identified to a daemon.
 
     Attributes:
         plugin: none, munge, ovis, or another that LDMS has.
@@ -84,8 +84,8 @@ class LdmsCommandSource(MetricSource):
         except subprocess.TimeoutExpired as error:
             raise MetricError(f"{self.name}: no answer within {COMMAND_S:.0f} s") from error
         if done.returncode:
-            told = " ".join(done.stderr.split())[-200:]
-            raise MetricError(f"{self.name}: ended with {done.returncode}: {told}")
+            message = " ".join(done.stderr.split())[-200:]
+            raise MetricError(f"{self.name}: ended with {done.returncode}: {message}")
         return _series(self, done.stdout, self.name)
 
 

@@ -43,13 +43,13 @@ _HAS_ROWS = re.compile(r"\s*[MD] (list<>|record\[\])\s.*", re.A)
 
 
 class MetricSet(NamedTuple):
-    """One set: what one sampler on one node last told.
+    """One set: what one sampler on one node reported last.
 
     Attributes:
         instance: Its name, `nid00050/cray_gemini_r_sampler`.
         time_s: When it was updated.
         values: By metric.
-        units: Of metrics that have one.
+        units: Units of metrics that have one.
         records: Rows of the records of lists.
     """
 

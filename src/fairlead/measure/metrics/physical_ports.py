@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Sequence
 __all__ = ["Device", "is_chosen", "physical_ports"]
 
 LOOPBACK_TYPE, NO_ADDRESS_TYPE = 772, 65534
-"""Of link layers: ARPHRD_LOOPBACK and ARPHRD_NONE. Source: Linux, if_arp.h."""
+"""Types of link layers: ARPHRD_LOOPBACK and ARPHRD_NONE. Source: Linux, if_arp.h."""
 
 LOOPBACK_FLAG, MASTER_FLAG, SLAVE_FLAG = 0x8, 0x400, 0x800
 """Source: netdevice(7), IFF_LOOPBACK, IFF_MASTER and IFF_SLAVE."""
@@ -52,12 +52,12 @@ class Device:
         has_hardware: Whether a bus of the host has it.
         address: Hardware address.
         index, lower_index: Its own number, and that of the device that it sends by.
-        link_type: Of the link layer, by if_arp.h.
+        link_type: Type of the link layer, by if_arp.h.
         flags: IFF_*.
         name_assign_type: Who named it, by sysfs-class-net.
         driver: Its driver.
         master: Device above it.
-        port_name: Of its physical port.
+        port_name: Name of its physical port.
         is_bond: It sends by several others, and adds up what they carry.
         moved_bytes: What it has carried lately, both ways.
         knows_relations: Hardware and master come from the kernel: None is none, not unknown.
@@ -170,7 +170,7 @@ def _own_address(device: Device) -> str | None:
 
 
 def _widest(devices: Collection[Device]) -> Device:
-    """Of devices of one address the one that carries what all carry: their counters overlap."""
+    """The device of one address that carries what all of it carry: their counters overlap."""
     return max(
         devices,
         key=lambda each: (

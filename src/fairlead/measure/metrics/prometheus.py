@@ -54,7 +54,7 @@ class PrometheusSource(MetricSource):
                 `instance` without its port, or what the machine calls itself.
             step_s: Ask `query_range` with this step, where an engine has no raw samples.
             selector: Further matchers, `job="node"`.
-            tick_s: Of InfiniBand's PortXmitWait.
+            tick_s: Tick of InfiniBand's PortXmitWait.
             devices: Patterns of the devices that are counted; none: the physical ports.
             timeout_s: For an answer.
 
@@ -167,8 +167,8 @@ def _matrix(name: str, answer: Any, *, is_instant: bool = False) -> list[tuple[L
         MetricError: The answer is an error, or no matrix.
     """
     if not isinstance(answer, dict) or answer.get("status") != "success":
-        told = answer.get("error", "no status") if isinstance(answer, dict) else "no object"
-        raise MetricError(f"{name}: {' '.join(str(told).split())[:300]}")
+        reason = answer.get("error", "no status") if isinstance(answer, dict) else "no object"
+        raise MetricError(f"{name}: {' '.join(str(reason).split())[:300]}")
     try:
         data = answer["data"]
         if data["resultType"] != "matrix" and not (is_instant and data["resultType"] == "vector"):

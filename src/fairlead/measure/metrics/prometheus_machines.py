@@ -69,7 +69,7 @@ class Machine:
         for port, metrics in self.adapters.items():
             _, state = self._fact(port, "node_infiniband_state_id")
             is_up = np.isnan(state) or state == ACTIVE
-            # Of adapters for iWARP these counters exist and stay at 0.
+            # Adapters for iWARP have these counters, which stay at 0.
             if is_up and any(_largest(metrics[name]) > 0 for name in _MOVED if name in metrics):
                 yield port
 
@@ -140,7 +140,7 @@ def machines(
 
 
 def better(one: Samples | None, other: Samples) -> Samples:
-    """Of two replicas of a series the one with more samples, or else with newer ones."""
+    """The replica of a series that has more samples, or else newer ones."""
     if one is None:
         return other
 

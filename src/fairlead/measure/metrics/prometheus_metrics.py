@@ -17,18 +17,18 @@ OCTETS = 4.0
 """InfiniBand counts data in words of four octets. Source: IBTA, PortXmitData."""
 
 TICK_S = 4e-9
-"""Of PortXmitWait, whose tick the standard leaves to the hardware. Assumed where `?tick=` does not
-say it: shares of stalled time then compare with one another only."""
+"""Tick of PortXmitWait, which the standard leaves to the hardware. Assumed where `?tick=` is not
+given: shares of stalled time then compare with one another only."""
 
 
 class Metric(NamedTuple):
     """What a metric of an exporter tells.
 
     Attributes:
-        quantity: Of the link.
+        quantity: Quantity of the link.
         is_into: Whether of the link into the port.
         factor: To the quantity's unit.
-        bits: Of the counter.
+        bits: Bits of the counter.
         port_of: Labels of a port, or None for the devices of a host.
         is_adapter: Whether of an adapter of InfiniBand, of the devices of a host.
     """

@@ -18,11 +18,11 @@ __all__ = ["MetricError", "MetricSource", "Quantity", "Series"]
 
 
 class MetricError(Error):
-    """A source could not be read, or told nonsense; the message names it."""
+    """A source could not be read, or its values make no sense; the message names it."""
 
 
 class Quantity(Enum):
-    """What is told of a link.
+    """What is reported of a link.
 
     The first four are counters, of which only growth means something; the others are values.
     """
@@ -53,7 +53,7 @@ class Series:
     Attributes:
         port: The port, named as in the topology's links.
         is_into: Whether it tells of the link that the port receives; else of the one it sends.
-        quantity: What is told.
+        quantity: What is reported.
         times_s: Seconds since 1970 by the clock of who counted, in the order they came, shape (N,).
         values: In the quantity's unit, shape (N,); `nan` where a sample has none.
         largest: What a counter holds before it begins again at 0, in the quantity's unit.

@@ -14,7 +14,7 @@ OCTETS = 4
 """InfiniBand counts data in words of four octets. Source: IBTA, PortXmitData."""
 
 MOST_LETTERS = 256
-"""Of an attribute."""
+"""Longest value of an attribute."""
 
 
 def device_of_sysfs(sysfs: Path | None, name: str) -> Device:

@@ -20,7 +20,7 @@ from fairlead.model.topology import Reduction, Topology
 from fairlead.model.topology.routes import reduced
 
 MOST_HOSTS = 4096
-"""Of whose pairs a matrix is made."""
+"""Most hosts for whose pairs a matrix is computed."""
 
 
 class TopologySource(NetworkSource):

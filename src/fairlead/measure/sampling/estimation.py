@@ -71,7 +71,7 @@ def estimate(quantities: Sequence[Quantity], seed: int = 0) -> list[Estimate]:
 
     Args:
         quantities: At least one pair of each is measured.
-        seed: Of the draw of what is held out.
+        seed: Seed of the draw of what is held out.
 
     Source: Lei, G'Sell, Rinaldo, Tibshirani and Wasserman 2018 (split conformal intervals, locally
     weighted).

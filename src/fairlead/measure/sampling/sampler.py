@@ -66,8 +66,8 @@ class Sampler:
         landmarks do not separate.
 
         Args:
-            estimates: Of each quantity, from all pairs measured so far.
-            nearness: Of each measured pair, larger is nearer, shape (H, H), `nan` where unmeasured.
+            estimates: Estimates of each quantity, from all pairs measured so far.
+            nearness: Nearness of each measured pair, larger is nearer, shape (H, H), else `nan`.
             num_pairs: Pairs to propose; fewer are left at the end.
         """
         before = self.asked.copy()

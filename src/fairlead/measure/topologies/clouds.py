@@ -57,7 +57,7 @@ def read_gcp(path: Path, nodes: Path | None = None) -> Topology:
 
 
 def read_oci(path: Path, nodes: Path | None = None) -> Topology:
-    """An object of hosts and what the metadata service told each: rdmaTopologyData.
+    """An object of hosts and what the metadata service reported to each: rdmaTopologyData.
 
     Raises:
         InputError: It is something else.

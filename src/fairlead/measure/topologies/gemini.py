@@ -30,7 +30,10 @@ Source: LDMS, sampler cray_system_sampler, constants of link types.
 """
 
 NIC_BPS = 6e9
-"""Of a node, each way. Source: Alverson, Roweth, Kaplan, The Gemini System Interconnect (2010)."""
+"""Rate of a node, each way.
+
+Source: Alverson, Roweth, Kaplan, The Gemini System Interconnect (2010).
+"""
 
 DIRECTIONS = ("X+", "X-", "Y+", "Y-", "Z+", "Z-")
 OPPOSITE = {"+": "-", "-": "+"}

@@ -128,7 +128,7 @@ def port_aliases(adapters: list[Adapter], ports: Mapping[int, str]) -> dict[str,
     """Names of adapters' ports as hosts count them, and the port of each.
 
     Args:
-        adapters: Of all hosts.
+        adapters: Adapters of all hosts.
         ports: Name `GUID:number` of the port that sends by each link.
     """
     aliases: dict[str, str] = {}

@@ -29,7 +29,7 @@ MOST_SHOWN = 60
 
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+\d+\s+"[SHR]-([0-9a-f]+)"\s+#\s*"([^"]*)".*', re.A)
 _NODE_LIKE = re.compile(r'\S+\s+\d+\s+"', re.A)
-# Of a switch in a chassis, a port is also named as it is printed outside: [ext 3].
+# A port of a switch in a chassis is also named as it is printed outside: [ext 3].
 _PORT = re.compile(
     r"\[(\d+)\](?:\[ext \d+\])?(?:\([0-9a-f]+\))?\s+"
     r'"[SHR]-([0-9a-f]+)"\[(\d+)\](?:\[ext \d+\])?(?:\([0-9a-f]+\))?\s*#(.*)',

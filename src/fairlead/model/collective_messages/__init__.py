@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["alltoall_by_size", "bytes_by_size", "expected_messages"]
 
 MOST_ROOTS = 32
-"""Of a call with several roots, which a crowded trace does not tell apart."""
+"""Most roots of a call; a crowded trace does not distinguish them."""
 
 Ranks = npt.NDArray[np.int64]
 Sums = Mapping[tuple[int, Step], npt.NDArray[np.float64]]

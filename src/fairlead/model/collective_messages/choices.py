@@ -19,7 +19,7 @@ from fairlead.model.collective_messages.steps import num_swapping
 __all__ = ["OPEN_MPI_FILE", "algorithm_of", "algorithms_for", "blocking_name"]
 
 OPEN_MPI_FILE = data_folder("model/collective_messages") / "open_mpi.csv"
-"""Of version 4.1.4: from how many ranks, and from how many bytes on, an operation takes which."""
+"""Choices of version 4.1.4: from how many ranks and bytes on an operation takes which algorithm."""
 
 FEW_RANKS = 8
 MANY_RANKS = 1024

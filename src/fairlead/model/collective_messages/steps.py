@@ -17,7 +17,7 @@ TREES = frozenset({"binomial", "growing", "knomial", "star"})
 """Kinds of steps with a root."""
 
 RADIX = 4
-"""Of `knomial`: a node has this many children less one at each distance."""
+"""Radix of `knomial`: a node has this many children less one at each distance."""
 
 
 class Step(NamedTuple):
@@ -69,7 +69,7 @@ def _from_root(step: Step, num_ranks: int) -> tuple[Ranks, Ranks]:
             upper = lower + step.distance
             pairs = np.concatenate([lower, upper]), np.concatenate([upper, lower])
         case "swap":
-            # Of each folded pair the first takes part: in a tree it may be the root.
+            # The first of each folded pair takes part: in a tree it may be the root.
             swapping = np.concatenate([at[0 : 2 * num_folded : 2], at[2 * num_folded :]])
             pairs = swapping, swapping[np.arange(len(swapping)) ^ step.distance]
         case "fold":

@@ -51,7 +51,7 @@ class Topology:
         links: The directed links.
         routes: Which of them a message takes.
         router_of_host: Name of the router or switch next to each host, length H.
-        coordinates: Of the hosts, shape (H, D), or None: where there are none.
+        coordinates: Coordinates of the hosts, shape (H, D), or None: where there are none.
         nic_Bps: What each host's interface carries, each way, shape (H,); `nan` where unknown, or
             None: unknown, or the cables of hosts are links themselves.
         origin: Where it comes from: a JSON-serialisable dictionary.

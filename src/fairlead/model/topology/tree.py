@@ -119,7 +119,7 @@ def links_of_tree(
 
     Args:
         names: Ports at the lower end, one for each vertex.
-        capacity_Bps: Of both links of each vertex, shape (V,); None: unknown.
+        capacity_Bps: Capacity of both links of each vertex, shape (V,); None: unknown.
     """
     capacity = np.full(len(names), np.nan) if capacity_Bps is None else capacity_Bps
     return Links(

@@ -36,8 +36,8 @@ def whole_torus(
         sizes: Routers in each dimension, 1 to 3 of them; two routers in a line have one cable
             between them and are no ring.
         hosts: Those of the first router come first; the last dimension of routers runs fastest.
-        capacity_Bps: Of the links of each dimension, length D.
-        nic_Bps: Of each host's interface, length H, or None: unknown.
+        capacity_Bps: Capacity of the links of each dimension, length D.
+        nic_Bps: Rate of each host's interface, length H, or None: unknown.
 
     Raises:
         InputError: The hosts cannot be shared out evenly.

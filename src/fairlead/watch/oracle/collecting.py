@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads all sources again and again; one that fails is told once, and asked again.
+"""Reads all sources again and again; one that fails is reported once, and asked again.
 
 Each has a thread of its own, so that a slow one delays no other.
 """
@@ -34,8 +34,8 @@ class SourceState:
         name: As the user wrote it.
         last_s: When it was last read well, or None.
         seconds: What that took.
-        num_series: What it gave.
-        num_unknown: Of these, series of hosts or hardware of which none is in the topology.
+        num_series: Number of series that it gave.
+        num_unknown: Number of those of hosts or hardware of which none is in the topology.
         unmatched: Names of those hosts and hardware, at most MOST_NAMED.
         num_unmatched: How many there are.
         skipped: What the source holds and is not understood, at most MOST_NAMED lines.
@@ -67,7 +67,7 @@ class Collector:
     Attributes:
         lock: Held while the store is changed or read.
         generation: Grows with each read.
-        states: Of the sources, in their order.
+        states: States of the sources, in their order.
     """
 
     def __init__(

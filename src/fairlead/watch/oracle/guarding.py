@@ -16,7 +16,7 @@ import orjson
 __all__ = ["Guard", "Limiter"]
 
 MOST_BYTES = 2**19
-"""Of a request: the names of the most nodes that may be asked for, 256 bytes each."""
+"""Largest request: the names of the most nodes that may be asked for, 256 bytes each."""
 
 MOST_CLIENTS = 1024
 """Clients whose rate is kept; of more the one that was quiet longest is forgotten."""
@@ -37,7 +37,7 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 _CLOSING = {"connection": "close"}
-"""Of every refusal: who is refused keeps no connection that others need."""
+"""Header of every refusal: a refused client keeps no connection that others need."""
 
 PASSED = "fairlead.passed"
 """In the extensions of a request: what its connection wants to hear once it may stay."""
@@ -89,7 +89,7 @@ class Guard:
 
         Args:
             inner: The application.
-            limiter: Of each client whose requests pass.
+            limiter: Limiter of each client whose requests pass.
             token: What a client has to send; empty: nothing.
         """
         self._inner = inner
@@ -122,8 +122,8 @@ class Guard:
             except _TooLarge:
                 refusal = 413, f"a request may have {MOST_BYTES} bytes", {}
             except asyncio.TimeoutError:
-                told = f"the request did not come within {BODY_S:.0f} s"
-                refusal = 408, told, {}
+                reason = f"the request did not come within {BODY_S:.0f} s"
+                refusal = 408, reason, {}
         try:
             if refusal is None:
                 await self._inner(scope, receive, counted)
@@ -140,8 +140,8 @@ class Guard:
         limiter = self._limiter if is_known else self._refused
         wait_s = limiter.take(client)
         if wait_s:
-            told = {"retry-after": str(max(1, round(wait_s)))}
-            return 429, f"more than {limiter.rate:g} requests a second", told
+            retry = {"retry-after": str(max(1, round(wait_s)))}
+            return 429, f"more than {limiter.rate:g} requests a second", retry
         if not is_known:
             return 401, "a token is needed: Authorization: Bearer TOKEN", {
                 "www-authenticate": "Bearer"
@@ -204,8 +204,8 @@ async def _discard(receive: Receive) -> None:
 
 async def _refuse(send: Send, status: int, reason: str, headers: dict[str, str]) -> None:
     body = orjson.dumps({"detail": reason})
-    told = {"content-type": "application/json", "content-length": str(len(body))}
-    told |= {**headers, **_CLOSING}
-    raw = [(name.encode(), value.encode()) for name, value in told.items()]
+    fields = {"content-type": "application/json", "content-length": str(len(body))}
+    fields |= {**headers, **_CLOSING}
+    raw = [(name.encode(), value.encode()) for name, value in fields.items()]
     await send({"type": "http.response.start", "status": status, "headers": raw})
     await send({"type": "http.response.body", "body": body})

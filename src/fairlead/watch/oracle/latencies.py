@@ -41,7 +41,7 @@ class LatencyFile:
                 self._network, self._stamp = Network.load(self._path), stamp
         except (Error, OSError) as error:
             if self._problem is None:
-                self._tell(f"{error}; the latencies read before are told")
+                self._tell(f"{error}; answering with the latencies that were read before")
             self._problem = str(error)
             return self._network
         if self._problem is not None:

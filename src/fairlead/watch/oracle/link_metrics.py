@@ -67,15 +67,15 @@ def link_metrics(
         else:
             found = means(samples.times_s, samples.values, now_s, window_s)
         faults = faults + found.faults
-        values, told_s = _by_link(samples, found, links.num_links, now_s - stale_s)
-        newest_s = np.fmax(newest_s, told_s)
+        values, reported_s = _by_link(samples, found, links.num_links, now_s - stale_s)
+        newest_s = np.fmax(newest_s, reported_s)
         return values
 
     assert links.num_lanes is not None  # set when it was made
-    told_capacity_Bps = of(Quantity.capacity_Bps, nothing)
-    # A device that does not know its speed tells 0.
-    told_capacity_Bps = np.where(told_capacity_Bps > 0, told_capacity_Bps, np.nan)
-    capacity_Bps = np.where(np.isnan(links.capacity_Bps), told_capacity_Bps, links.capacity_Bps)
+    reported_capacity_Bps = of(Quantity.capacity_Bps, nothing)
+    # A device that does not know its speed reports 0.
+    reported_capacity_Bps = np.where(reported_capacity_Bps > 0, reported_capacity_Bps, np.nan)
+    capacity_Bps = np.where(np.isnan(links.capacity_Bps), reported_capacity_Bps, links.capacity_Bps)
     carried_Bps = of(Quantity.carried_bytes, capacity_Bps)
     stalled = of(Quantity.stalled_s, links.num_lanes.astype(np.float64)) / links.num_lanes
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -49,7 +49,7 @@ def machine_graph(
         return np.ones((len(host_of_core),) * 2) - np.eye(len(host_of_core))
     hosts = tuple(dict.fromkeys(host_of_core))
     asked = Question(hosts, (metric,), Reduction.max, window_s)
-    values = WEIGHTS[metric] * oracle.ask(asked).told[metric].values
+    values = WEIGHTS[metric] * oracle.ask(asked).metrics[metric].values
     unknown = np.argwhere(np.isnan(values))
     if unknown.size:
         src, dst = (hosts[index] for index in unknown[0])

@@ -37,16 +37,16 @@ def network_for_program(
 
     Args:
         oracle: Is asked.
-        hosts: Of the program, length H.
+        hosts: Hosts of the program, length H.
         between_bytes: That the program now sends in one repeat, shape (H, H), [src, dst].
-        metric: Of the oracle.
+        metric: Metric of the oracle.
         window_s: Time window that ends now.
         has_links: Whether links that several pairs share are bottlenecks of their own.
     """
     metrics = tuple(dict.fromkeys(("hops", "capacity_Bps", metric)))
-    told = {
+    values = {
         name: found.values
-        for name, found in oracle.ask(Question(hosts, metrics, window_s=window_s)).told.items()
+        for name, found in oracle.ask(Question(hosts, metrics, window_s=window_s)).metrics.items()
     }
     groups: list[BottleneckGroup] = []
     if len(hosts) <= MOST_SHARING_HOSTS:
@@ -58,7 +58,7 @@ def network_for_program(
         ).astype(np.float64)  # whole numbers where no link is crossed
         links = without_own(oracle.links(window_s), own_bytes)
         if metric in _OF_LINKS:
-            told[metric] = _along_routes(links, metric, crossed, told["hops"])
+            values[metric] = _along_routes(links, metric, crossed, values["hops"])
         if has_links:
             groups = shared_links(links, metric, crossed)
     at = oracle.topology.indices(hosts)
@@ -66,7 +66,7 @@ def network_for_program(
     nic_Bps = interfaces(None if nic_Bps is None else nic_Bps[at], len(hosts), groups)
     coordinates = oracle.topology.coordinates
     return dataclasses.replace(
-        cost_network(hosts, metric, told[metric], told["hops"], told["capacity_Bps"]),
+        cost_network(hosts, metric, values[metric], values["hops"], values["capacity_Bps"]),
         nic_out_Bps=nic_Bps,
         nic_in_Bps=nic_Bps,
         groups=groups,

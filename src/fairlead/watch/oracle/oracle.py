@@ -39,7 +39,7 @@ _USUAL = {"free_Bps": Reduction.min, "capacity_Bps": Reduction.min}
 of the others the largest, as ORACLE does."""
 
 MOST_NODES = 2048
-"""Of one question: an answer of 4 million pairs, 32 MB a metric."""
+"""Most nodes of one question: an answer of 4 million pairs, 32 MB a metric."""
 
 MOST_WINDOW_S = 600.0
 """Longest window: for it samples are kept."""
@@ -51,7 +51,7 @@ MOST_PROGRAMS = 4
 """Whose crossings are kept: 10 MB for one on 256 hosts."""
 
 MOST_REDUCERS = 12
-"""Of a window; for a torus of 10,000 nodes each takes some 2 MB."""
+"""Most reducers of a window; for a torus of 10,000 nodes each takes some 2 MB."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Question:
 
     Attributes:
         nodes: Names of hosts.
-        metrics: Of METRICS.
+        metrics: Names in METRICS.
         reduction: How links become a route; None: the usual one of each metric.
         window_s: Time window, in seconds, that ends now.
     """
@@ -72,7 +72,7 @@ class Question:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Told:
+class MetricOfPairs:
     """One metric of all pairs.
 
     Attributes:
@@ -87,16 +87,16 @@ class Told:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Answer:
-    """What is told.
+    """The answer to a question.
 
     Attributes:
         question: What was asked.
-        told: By metric.
+        metrics: Values and coverage, by metric.
         age_s: Age of the oldest newest sample among all links that are known; `nan` without any.
     """
 
     question: Question
-    told: dict[str, Told]
+    metrics: dict[str, MetricOfPairs]
     age_s: float
 
 
@@ -107,7 +107,7 @@ class _Window:
     links: LinkMetrics
     reducers: dict[tuple[str, Reduction], Reducer]
     oldest_s: float
-    """Of the newest samples of all links that are known; `nan` without any."""
+    """Time of the oldest newest sample among all links that are known; `nan` without any."""
 
 
 class _Pairs(NamedTuple):
@@ -135,7 +135,7 @@ class Oracle:
         Args:
             topology: Where messages go.
             sources: Where counters are read.
-            latency: Tells what was measured last, None for nothing yet; None: it is not measured.
+            latency: Returns what was measured last, None for nothing yet; None: it is not measured.
             stale_s: What is older is no value for now.
             tell: Gets lines about sources.
             clock: Seconds since 1970.
@@ -171,10 +171,11 @@ class Oracle:
         pairs = _Pairs(*np.broadcast_arrays(hosts[:, None], hosts[None, :]))
         window = self._window(question.window_s)
         hops = self._hops(*pairs)
-        told = {
-            metric: self._told(metric, question, window, pairs, hops) for metric in question.metrics
+        metrics = {
+            metric: self._metric(metric, question, window, pairs, hops)
+            for metric in question.metrics
         }
-        return Answer(question, told, self._clock() - window.oldest_s)
+        return Answer(question, metrics, self._clock() - window.oldest_s)
 
     def crossings(self, hosts: tuple[str, ...]) -> Crossings:
         """The links on the routes between these hosts.
@@ -197,16 +198,16 @@ class Oracle:
         """What every link does."""
         return self._window(window_s).links
 
-    def _told(
+    def _metric(
         self,
         metric: str,
         question: Question,
         window: _Window,
         pairs: _Pairs,
         hops: npt.NDArray[np.float64],
-    ) -> Told:
+    ) -> MetricOfPairs:
         if metric == "hops":
-            return Told(hops, np.isfinite(hops).astype(np.float64))
+            return MetricOfPairs(hops, np.isfinite(hops).astype(np.float64))
         if metric == "latency_s":
             return self._measured(question.nodes)
         reduction = question.reduction or _USUAL.get(metric, Reduction.max)
@@ -236,9 +237,9 @@ class Oracle:
         nowhere = np.nan if metric in _USUAL else 0.0
         values = np.where(hops > 0, np.where(known > 0, values, np.nan), nowhere)
         values = np.where(np.isnan(hops), np.nan, values)
-        return Told(values, coverage)
+        return MetricOfPairs(values, coverage)
 
-    def _measured(self, nodes: tuple[str, ...]) -> Told:
+    def _measured(self, nodes: tuple[str, ...]) -> MetricOfPairs:
         """Latency by the probe; `nan` for what it did not measure."""
         network = None if self._latency is None else self._latency()
         latency_s = np.full((len(nodes), len(nodes)), np.nan)
@@ -248,7 +249,7 @@ class Oracle:
             there = np.array([position[nodes[index]] for index in here], dtype=int)
             latency_s[np.ix_(here, here)] = network.latency_s[np.ix_(there, there)]
         np.fill_diagonal(latency_s, 0.0)
-        return Told(latency_s, np.isfinite(latency_s).astype(np.float64))
+        return MetricOfPairs(latency_s, np.isfinite(latency_s).astype(np.float64))
 
     def is_ready(self, window_s: float) -> bool:
         """Whether link metrics of a window are at hand; else they take some time."""

@@ -33,10 +33,10 @@ class Places(Generic[Kind]):
         """No connection.
 
         Args:
-            most: Of all.
-            most_of_peer: Of one address.
-            most_unknown: Of all unknown ones.
-            most_unknown_of_peer: Of the unknown ones of one address.
+            most: Maximum number of connections.
+            most_of_peer: Maximum number from one address.
+            most_unknown: Maximum number of unknown ones.
+            most_unknown_of_peer: Maximum number of unknown ones from one address.
         """
         self._most, self._most_of_peer = most, most_of_peer
         self._most_unknown, self._most_unknown_of_peer = most_unknown, most_unknown_of_peer

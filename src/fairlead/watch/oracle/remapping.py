@@ -30,16 +30,16 @@ BY_METRIC = "oracle"
 methods place on what the program itself leaves of the network, and move only where it pays."""
 
 MOST_TASKS = 4096
-"""Of one question: `optimize` keeps to its time with so many."""
+"""Most tasks of one question: `optimize` keeps to its time with so many."""
 
 MOST_SCOTCH_HOSTS = 1024
-"""Of a question to Scotch, whose time grows with their square: 2 s for these and 4,096 tasks."""
+"""Most hosts for Scotch, whose time grows with their square: 2 s for these and 4,096 tasks."""
 
 MOST_DIMENSIONS = 16
-"""Of the program's own space."""
+"""Most dimensions of the program's own space."""
 
 OPTIMIZE_S = 0.05
-"""Of `optimize`: all ranks wait for it, and a map is to be there long before the gain. With 5 ms it
+"""Time limit of `optimize`: all ranks wait for it, and the gain is to be much longer. With 5 ms it
 found a worse map in four of seven rounds of bench/oracle/torus.py."""
 
 Ints = npt.NDArray[np.int64]
@@ -53,8 +53,8 @@ class RemapQuestion:
         host_of_process: Where each process runs, length T.
         task_of_process: What it does now; each task once.
         sent: Rows of (sending task, receiving task, bytes in one repeat).
-        metric: Of the oracle, by which pairs of hosts are compared; for `oracle` also "none".
-        method: Of `fairlead.decide.placement.METHODS`, or `oracle`.
+        metric: Metric of the oracle that compares pairs of hosts; for `oracle` also "none".
+        method: Name in `fairlead.decide.placement.METHODS`, or `oracle`.
         window_s: Time window of the metric, in seconds, that ends now.
         repeats_left: How often the bytes will be sent from now on; 0: unknown, moves are free.
         move_bytes_of_process: Data of the task of each process.
@@ -82,7 +82,7 @@ class Remapped:
     """The tasks from now on.
 
     Attributes:
-        task_of_process: Of each process; as before where moving does not pay.
+        task_of_process: Task of each process; as before where moving does not pay.
         now_s: Predicted time on the network of a repeat, with the tasks as they are. Like the other
             times `nan` by the method `oracle`, which predicts none.
         then_s: With the new placement that was found, taken or not.

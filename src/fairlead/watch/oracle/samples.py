@@ -16,7 +16,7 @@ from fairlead.watch.oracle.host_names import HostNames
 __all__ = ["MOST_SAMPLES", "SampleStore", "Samples", "Unmatched"]
 
 MOST_SAMPLES = 64
-"""Of one series: ten minutes at one every ten seconds."""
+"""Most samples of one series: ten minutes at one every ten seconds."""
 
 
 class Unmatched(NamedTuple):
@@ -98,7 +98,7 @@ class SampleStore:
         """Take what a source gave.
 
         Args:
-            series: Of one read.
+            series: Series of one read.
             is_whole: Whether they hold the whole window, and nothing earlier counts any more.
             source: Who gave it: two that tell of one port are not mixed.
         """

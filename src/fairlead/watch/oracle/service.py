@@ -37,7 +37,7 @@ from fairlead.watch.oracle.shared_links import shared_links
 __all__ = ["service"]
 
 REQUESTS_PER_S = 2000.0
-"""Of one client, unless told otherwise."""
+"""Request rate of one client by default."""
 
 PAIRS_OF_REQUEST = 4096
 """So many pairs cost a client as much as one small request."""
@@ -125,9 +125,9 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
         charge(request, cost + (REQUESTS_OF_SHARED_LINKS if asked.shared_links_by else 0))
         is_small = len(asked.nodes) <= SMALL_NODES and asked.shared_links_by is None
         if is_small and is_ready:
-            return Response(_told(oracle, asked), media_type=JSON)
+            return Response(_answer(oracle, asked), media_type=JSON)
         async with large:
-            return Response(await asyncio.to_thread(_told, oracle, asked), media_type=JSON)
+            return Response(await asyncio.to_thread(_answer, oracle, asked), media_type=JSON)
 
     async def remapping(
         request: Request,
@@ -219,7 +219,7 @@ def _parsed(body: bytes) -> Query:
         ) from error
 
 
-def _told(oracle: Oracle, asked: Query) -> bytes:
+def _answer(oracle: Oracle, asked: Query) -> bytes:
     answer = oracle.ask(
         Question(tuple(asked.nodes), tuple(asked.metrics), asked.reduce, asked.window_s)
     )
@@ -238,13 +238,13 @@ def _document(oracle: Oracle, answer: Answer, asked: Query) -> dict[str, Any]:
     if topology.coordinates is not None:
         document["coordinates"] = topology.coordinates[topology.indices(asked.nodes)]
     off_diagonal = ~np.eye(len(asked.nodes), dtype=bool)
-    for metric, told in answer.told.items():
-        values = np.where(np.isfinite(told.values), told.values, np.nan)
+    for metric, found in answer.metrics.items():
+        values = np.where(np.isfinite(found.values), found.values, np.nan)
         part: dict[str, Any] = {"values": np.ascontiguousarray(values)}
-        pairs = told.coverage[off_diagonal]
+        pairs = found.coverage[off_diagonal]
         part["coverage_ratio"] = float(pairs.mean()) if pairs.size else 1.0
         if asked.coverage:
-            part["coverage"] = np.ascontiguousarray(told.coverage)
+            part["coverage"] = np.ascontiguousarray(found.coverage)
         document["metrics"][metric] = part
     if asked.shared_links_by is not None:
         document |= _shared(oracle, asked, asked.shared_links_by)
@@ -315,5 +315,5 @@ async def _malformed(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"][1:])
-    told = f"{place}: {first['msg']}" if place else str(first["msg"])
-    return Response(orjson.dumps({"detail": told[:300]}), 422, media_type=JSON)
+    detail = f"{place}: {first['msg']}" if place else str(first["msg"])
+    return Response(orjson.dumps({"detail": detail[:300]}), 422, media_type=JSON)

@@ -27,10 +27,10 @@ MOST_CONNECTIONS = 512
 """At the same time."""
 
 MOST_HEAD_BYTES = 2**16
-"""Of a head that is not whole yet: uvicorn has no limit for it, and keeps it all."""
+"""Largest head that is not whole yet: uvicorn has no limit for it, and keeps it all."""
 
 MOST_UNKNOWN = 256
-"""Of these, connections on which nobody has asked yet what he may: half is left for the others."""
+"""Most connections without an authorised request yet: half is left for the others."""
 
 MOST_UNKNOWN_OF_PEER = 64
 """The same from one address."""

@@ -13,7 +13,7 @@ from fairlead.watch.oracle.link_metrics import LinkMetrics
 __all__ = ["shared_links"]
 
 LEAST_SHARE = 0.1
-"""Of a link that is left for a program: messages that join others on a full link get some of it."""
+"""Least share of a link for a program: messages that join others on a full link get some of it."""
 
 Values = npt.NDArray[np.float64]
 Pairs = npt.NDArray[np.int64]
@@ -26,7 +26,7 @@ def shared_links(links: LinkMetrics, metric: str, crossed: Crossings) -> list[Bo
 
     Args:
         links: What they do.
-        metric: Of the oracle; those that say nothing of a link's load leave all of it.
+        metric: Metric of the oracle; those that say nothing of a link's load leave all of it.
         crossed: By which pairs of hosts.
     """
     left_Bps = _left_Bps(links, metric).tolist()

@@ -11,7 +11,7 @@ import pytest
 import fairlead as fl
 from fairlead.act.launch import FORMATS
 from fairlead.decide.jobs import JOB_METHODS, SharedHosts, map_jobs, parse_taken
-from fairlead.decide.jobs.mapped_jobs import told_apart
+from fairlead.decide.jobs.mapped_jobs import distinct_names
 
 CLUSTER = fl.Cluster(("h0", "h1", "h2"), (4, 2, 3))
 
@@ -119,7 +119,7 @@ def test_machine_file_that_does_not_fit_is_refused(tmp_path: Path, text: str, pr
 
 
 def test_jobs_of_one_name_get_numbers_and_none_takes_the_records() -> None:
-    assert list(told_apart(["cg", "cg", "cg-2", "jobs"])) == ["cg", "cg-2", "cg-2-2", "jobs-2"]
+    assert list(distinct_names(["cg", "cg", "cg-2", "jobs"])) == ["cg", "cg-2", "cg-2-2", "jobs-2"]
 
 
 def test_files_hold_the_placement_of_each_job_and_their_cores(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_oracle_tells_what_the_engine_scraped(engine: str) -> None:
     wait_until(lambda: has_samples(engine, 3), "three samples are there")
 
     oracle.collector.read_all()
-    told = oracle.ask(Question(hosts, ("bw", "free_Bps"))).told
+    told = oracle.ask(Question(hosts, ("bw", "free_Bps"))).metrics
 
     assert 0 <= told["bw"].values[0, 1] < 1
     assert told["bw"].coverage[0, 1] == 0.5  # nobody counts at node002

@@ -47,7 +47,7 @@ def recorded(folder: Path, stalled: dict) -> Oracle:
 
 
 def stalls(oracle: Oracle, *nodes: str, reduction: Reduction | None = None) -> np.ndarray:
-    return oracle.ask(Question(nodes, ("stalls",), reduction)).told["stalls"].values
+    return oracle.ask(Question(nodes, ("stalls",), reduction)).metrics["stalls"].values
 
 
 def test_credit_stalls_of_the_sending_end_tell_of_the_route_out_of_it(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_nodes_of_one_router_have_0(tmp_path: Path) -> None:
 
     answer = oracle.ask(Question(("c0-0c0s0n0", "c0-0c0s0n1"), ("hops", "bw", "stalls")))
 
-    for told in answer.told.values():
+    for told in answer.metrics.values():
         assert told.values.tolist() == [[0, 0], [0, 0]]
         assert told.coverage.tolist() == [[1, 1], [1, 1]]
 
@@ -86,7 +86,7 @@ def test_nodes_of_one_router_have_0(tmp_path: Path) -> None:
 def test_coverage_is_the_share_of_known_links(tmp_path: Path) -> None:
     oracle = recorded(tmp_path, {((0, 0, 6), "X+"): 0.5})
 
-    told = oracle.ask(Question((host(0, 0, 6), host(1, 0, 7)))).told["stalls"]
+    told = oracle.ask(Question((host(0, 0, 6), host(1, 0, 7)))).metrics["stalls"]
 
     assert told.coverage.tolist() == [[1, 0.5], [0, 1]]
 
@@ -105,7 +105,7 @@ def test_free_bandwidth_is_what_the_fullest_link_leaves(tmp_path: Path) -> None:
         oracle.collector.read_all()
 
     nodes = (host(0, 0, 6), host(1, 0, 7))
-    told = oracle.ask(Question(nodes, ("free_Bps", "bw"))).told
+    told = oracle.ask(Question(nodes, ("free_Bps", "bw"))).metrics
 
     assert told["free_Bps"].values[0, 1] == pytest.approx(0.5 * capacity_Bps)
     assert told["bw"].values[0, 1] == pytest.approx(0.5)
@@ -151,12 +151,12 @@ def test_what_is_stale_is_unknown(tmp_path: Path) -> None:
     oracle = Oracle(topology(tmp_path, 3, 2, 2), [counters], stale_s=60, clock=lambda: now_s[0])
     oracle.collector.read_all()
     question = Question((host(0, 0, 0), host(1, 0, 0)), window_s=600)
-    assert oracle.ask(question).told["stalls"].values[0, 1] == 0.5
+    assert oracle.ask(question).metrics["stalls"].values[0, 1] == 0.5
 
     now_s[0] = 161.0
     answer = oracle.ask(question)
 
-    assert np.isnan(answer.told["stalls"].values[0, 1])
+    assert np.isnan(answer.metrics["stalls"].values[0, 1])
     assert np.isnan(answer.age_s)
 
 
@@ -227,7 +227,7 @@ def test_latency_is_what_a_probe_measured(tmp_path: Path) -> None:
     measured = Network(nodes[:2], np.array([[0, 5e-6], [6e-6, 0]]), np.full((2, 2), 1e9))
     oracle = Oracle(topology(tmp_path, 3, 2, 2), latency=lambda: measured)
 
-    told = oracle.ask(Question(nodes, ("latency_s",))).told["latency_s"]
+    told = oracle.ask(Question(nodes, ("latency_s",))).metrics["latency_s"]
 
     nan = np.nan
     np.testing.assert_equal(told.values, [[0, 5e-6, nan], [6e-6, 0, nan], [nan, nan, 0]])

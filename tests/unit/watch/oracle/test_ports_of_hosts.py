@@ -78,7 +78,7 @@ def oracle(folder: Path, *sources: Any, text: str = TREE, lines: list[str] | Non
 
 
 def used(known: Oracle, src: str = "n1", dst: str = "n2") -> float:
-    told = known.ask(Question((src, dst), ("bw",))).told["bw"]
+    told = known.ask(Question((src, dst), ("bw",))).metrics["bw"]
     return float(told.values[0, 1])
 
 
@@ -238,7 +238,7 @@ def fabric(source: Any, text: str | None = None, folder: Path | None = None) -> 
 def test_ethernet_does_not_stand_for_a_cable_of_infiniband() -> None:
     known = fabric(Recorded(nic("eth0", 0.0044)))
 
-    told = known.ask(Question(("n1", "n2"), ("bw",))).told["bw"]
+    told = known.ask(Question(("n1", "n2"), ("bw",))).metrics["bw"]
 
     assert np.isnan(told.values[0, 1]) and told.coverage[0, 1] == 0
     assert known.collector.states[0].unmatched == ["n1"]

@@ -60,14 +60,14 @@ class FreeNodes:
         """Whether the node has a free core and is below the limit."""
         return bool(self.ranks_of_job[node] < self.limit and self.num_free[node] > 0)
 
-    def take_core(self, node: int, beside: int | None) -> int:
-        """Take a core of the node: in the socket of core `beside`, else in the emptiest socket."""
+    def take_core(self, node: int, first_core: int | None) -> int:
+        """Take a core of the node: in the socket of `first_core`, else in the emptiest socket."""
         is_free = self._is_free[node]
         num_sockets, cores_per_socket = is_free.shape
         num_free = is_free.sum(axis=1)
         socket = int(num_free.argmax())
-        if beside is not None:
-            near = beside // cores_per_socket % num_sockets
+        if first_core is not None:
+            near = first_core // cores_per_socket % num_sockets
             socket = near if num_free[near] > 0 else socket
         core = int(is_free[socket].argmax())
         is_free[socket, core] = False

@@ -47,8 +47,8 @@ PROPOSALS_PER_RANK, MOST_PROPOSALS = 3_200, 200_000
 more."""
 
 FEWEST_JUDGED, MOST_JUDGED = 6, 16
-"""Placements of the search that are simulated beside the starts: the model separates good from bad
-placements, but cannot rank nearly equal ones."""
+"""Placements of the search that are simulated in addition to the starts: the model separates good
+from bad placements, but cannot rank nearly equal ones."""
 
 JUDGED_MESSAGES = 5e7
 """More than the fewest are simulated while they have no more messages than this together."""

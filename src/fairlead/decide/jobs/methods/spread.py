@@ -120,13 +120,13 @@ def _place(sent_Bps: sp.csr_array, nodes: FreeNodes, options: SpreadOptions) -> 
         if core_of_rank[seed] >= 0:
             continue
         node = nodes.choose()
-        first_core = core_of_rank[seed] = nodes.take_core(node, beside=None)
+        first_core = core_of_rank[seed] = nodes.take_core(node, first_core=None)
         for rank in GROWTH[options.growth](mutual_Bps, int(seed), core_of_rank):
             if nodes.has_room(node):
-                core_of_rank[rank] = nodes.take_core(node, beside=first_core)
+                core_of_rank[rank] = nodes.take_core(node, first_core=first_core)
             elif options.overflow == "next_node":
                 node = nodes.choose()
-                first_core = core_of_rank[rank] = nodes.take_core(node, beside=None)
+                first_core = core_of_rank[rank] = nodes.take_core(node, first_core=None)
             else:
                 break
     return core_of_rank
