@@ -33,7 +33,7 @@ class RouterProcess:
     """
 
     def __init__(self, command: Sequence[str], by_force: Sequence[str] | None = None) -> None:
-        """Start it; its first line, which tells where it listens, is the answer to that.
+        """Start it; its first line, which holds where it listens, is the answer to that.
 
         Args:
             command: The router, or the remote agent with it.
