@@ -173,7 +173,7 @@ RUN = '"kind": "run", "started": "2024-01-31T00:00:00+00:00"'
     [
         ("", "damaged or truncated JSON"),
         ("{}", "kind: Field required"),
-        (f'{{{RUN}, "steps": []}}', "steps: does not tell hosts and slots of the run"),
+        (f'{{{RUN}, "steps": []}}', "steps: do not hold hosts and slots of the run"),
         (f'{{{RUN}, "steps": [{{"step": "network"}}]}}', "hosts: Field required"),
     ],
 )

@@ -40,7 +40,7 @@ COMMANDS = {
     "watch": "Compare the network with the plan of a run while its program runs.",
     "report": "Write a self-contained page of a run: heatmaps, measured times, and conclusions.",
     "advise": "Say which hosts are bad, whether leaving them out helps, and how many are enough.",
-    "import": "Read a topology from what a cloud, Slurm, InfiniBand or a Cray Gemini tells of it.",
+    "import": "Read a topology from what a cloud, Slurm, InfiniBand or a Cray Gemini reports.",
     "oracle": "What the network does now, along the routes that messages take.",
     "relay": "Messages that go around slow pairs of hosts.",
     "lab": "An emulated cloud on this machine: hosts with an uneven network between them.",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead import`: a topology from what sites, clouds and fabrics tell."""
+"""`fairlead import`: a topology from the reports of sites, clouds and fabrics."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def import_file(
             help=f"One of{listed(IMPORTS)}",
         ),
     ],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What tells the topology.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The description to read.")],
     nodes: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Which host is where, for some kinds.")
     ] = None,
@@ -47,7 +47,7 @@ def import_file(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a topology from what a cloud, Slurm, InfiniBand or a Cray Gemini tells of it."""
+    """Read a topology from what a cloud, Slurm, InfiniBand or a Cray Gemini reports."""
     if output is not None:
         require_folder(output)
     topology = import_topology(kind, Given(file, nodes, routes))

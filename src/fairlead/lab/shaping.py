@@ -113,7 +113,7 @@ class Shaper:
         """Shape each connection to any of the first `num_hosts` hosts.
 
         Raises:
-            LabError: The kernel cannot tell connections apart.
+            LabError: The kernel cannot distinguish connections.
         """
         for number in range(num_hosts * NUM_CLASSES):
             connection = _FIRST_CONNECTION + number
@@ -125,7 +125,7 @@ class Shaper:
             )
         except NetlinkError as error:
             raise LabError(
-                f"the kernel cannot tell connections apart: {error.args[-1]}; it needs the module "
+                f"the kernel cannot distinguish connections: {error.args[-1]}; it needs the module "
                 "cls_bpf (modprobe as root)"
             ) from error
 

@@ -148,7 +148,7 @@ def recorded_cluster(folder: Path) -> Cluster:
     path = folder / RECORD
     steps = recorded_steps(folder)
     if "network" not in steps:
-        raise InputError(f"{path}: steps: does not tell hosts and slots of the run")
+        raise InputError(f"{path}: steps: do not hold hosts and slots of the run")
     with naming(path):
         noted = _NetworkStep.model_validate(steps["network"])
         return Cluster(noted.hosts, noted.slots)

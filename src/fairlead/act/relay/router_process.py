@@ -40,7 +40,7 @@ class RouterProcess:
         *,
         is_again: bool = False,
     ) -> None:
-        """Start it; its first line, which tells where it listens, is the answer to that.
+        """Start it; its first line, which holds where it listens, is the answer to that.
 
         Args:
             command: The router, or the remote agent with it.

@@ -317,7 +317,7 @@ def _port(process: RouterProcess, host: str, limit_s: float) -> int:
     except LaunchError as error:
         raise LaunchError(f"{host}: its router did not start: {error}") from error
     if not isinstance(port, int):
-        raise LaunchError(f"{host}: its router did not tell where it listens")
+        raise LaunchError(f"{host}: its router did not report where it listens")
     return port
 
 

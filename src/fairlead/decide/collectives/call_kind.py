@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collective calls that no rule tells apart."""
+"""Collective calls that no rule distinguishes."""
 
 from __future__ import annotations
 

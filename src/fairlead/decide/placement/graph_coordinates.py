@@ -46,7 +46,7 @@ def graph_coordinates(near: sp.csr_array) -> Coordinates:
         values, vectors = np.linalg.eigh(np.diag(weights.sum(axis=1)) - weights)
     else:
         values, vectors = _first_vectors(near)
-    # The first vector of each connected part is constant on it and tells the parts apart.
+    # The first vector of each connected part is constant on it and distinguishes the parts.
     coordinates = vectors[:, 1 : DIMENSIONS + 1]
     # An eigenvector's sign is arbitrary; the same graph gets the same one everywhere.
     largest = np.abs(coordinates).argmax(axis=0)
