@@ -6,6 +6,7 @@
 // A callback may leave the call by a jump, so nothing here has something to clean up.
 #include "handles/releases.hpp"
 #include "pmpi/mpi_symbols.hpp"
+#include "pmpi/nesting.hpp"
 #include "session/feature.hpp"
 #include "table/handlers.hpp"
 
@@ -26,7 +27,8 @@ namespace {
   // Without memory nothing is noted.
 }
 
-int release(int (*native)(MPI_Comm*), MPI_Comm* comm) {
+// On the stack while the MPI runs delete callbacks.
+[[gnu::noinline]] FAIRLEAD_RELEASE_SECTION int release(int (*native)(MPI_Comm*), MPI_Comm* comm) {
   if (comm == nullptr || *comm == comm_null()) return native(comm);
   const MPI_Comm freed = *comm;
   begin_release_of(freed);

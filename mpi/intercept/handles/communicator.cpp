@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <numeric>
 
-#include "handles/releases.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "pmpi/simulated.hpp"
 
@@ -119,12 +118,10 @@ FoundFacts<Communicator> find_communicator(MPI_Comm comm) {
 }
 
 void begin_release(MPI_Comm comm) {
-  begin_freeing(comm);
   communicators().begin_release(comm);
 }
 
 void end_release(MPI_Comm comm) noexcept {
-  end_freeing(comm);
   communicators().end_release(comm);
 }
 

@@ -40,7 +40,7 @@ Releases& releases() {
 Release* find(MPI_Comm comm) {
   std::vector<Release>& under_way = releases().under_way;
   const auto is_left = [comm, thread = std::this_thread::get_id()](const Release& release) {
-    return release.comm == comm && release.thread == thread && !is_called_by_a_wrapper();
+    return release.comm == comm && release.thread == thread && !is_called_by_a_release();
   };
   std::erase_if(under_way, is_left);
   releases().count();

@@ -4,6 +4,9 @@
 
 /// The section of the wrappers. If one of them is on the stack, a traced call is under way.
 #define FAIRLEAD_WRAPPER_SECTION __attribute__((section("fairlead_wrappers")))
+/// The section of handlers that free a communicator: where nothing is traced the compiler may jump
+/// from a wrapper to its handler, and no wrapper is on the stack then.
+#define FAIRLEAD_RELEASE_SECTION __attribute__((section("fairlead_releases")))
 
 namespace fairlead::intercept {
 namespace detail {
@@ -13,6 +16,9 @@ inline constinit thread_local bool is_in_call = false;
 /// Whether the calling wrapper was itself called by another one, directly or indirectly. Walks the
 /// stack.
 [[nodiscard]] bool is_called_by_a_wrapper() noexcept;
+
+/// Whether a handler that frees a communicator is on the stack. Walks the stack.
+[[nodiscard]] bool is_called_by_a_release() noexcept;
 
 /// Marks that this thread is inside a traced call; false when it was before: the call is nested.
 ///

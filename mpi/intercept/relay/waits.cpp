@@ -51,6 +51,19 @@ class Held {
     return std::find(is_hidden_.begin(), is_hidden_.end(), true) != is_hidden_.end();
   }
 
+  /// Whether the MPI has completed one that is not hidden.
+  [[nodiscard]] bool has_complete() const {
+    for (std::size_t index = 0; index < entries_.size(); ++index) {
+      const MPI_Request request = in_mpi(index);
+      if (request == request_null()) continue;
+      int is_complete = 0;
+      MPI_Status status{};
+      const int code = mpi().Request_get_status(request, &is_complete, &status);
+      if (code != MPI_SUCCESS || is_complete != 0) return true;
+    }
+    return false;
+  }
+
   /// Makes a call with the requests that the MPI knows.
   template <class Call>
   int call(const Call& make) {
@@ -227,19 +240,25 @@ int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 }
 
 int Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  if (feature().has_asking_requests && are_places(status, index)) {
-    return repeat_until_done(
-        [&](int& flag) { return Testany(count, requests, index, &flag, status); });
+  for (;;) {
+    Held held(count, requests);
+    if (!held.has_any() || !are_places(status, index)) {
+      return mpi().Waitany(count, requests, index, status);
+    }
+    const bool has_hidden = feature().has_asking_requests && held.hide_unready();
+    // The MPI's own call is made once it returns at once: Open MPI's Testany hides the error of a
+    // persistent request.
+    if (!has_hidden || held.has_complete()) {
+      MPI_Status own{};
+      *index = MPI_UNDEFINED;
+      const int code =
+          held.call([&](MPI_Request* known) { return mpi().Waitany(count, known, index, &own); });
+      const bool has_met_inactive_ones = code == MPI_SUCCESS && *index == MPI_UNDEFINED;
+      if (!has_hidden || !has_met_inactive_ones)
+        return complete_one(held, code, *index, own, status);
+    }
+    make_progress();
   }
-  Held held(count, requests);
-  if (!held.has_any() || !are_places(status, index)) {
-    return mpi().Waitany(count, requests, index, status);
-  }
-  MPI_Status own{};
-  *index = MPI_UNDEFINED;
-  const int code =
-      held.call([&](MPI_Request* known) { return mpi().Waitany(count, known, index, &own); });
-  return complete_one(held, code, *index, own, status);
 }
 
 int Waitsome(int count, MPI_Request requests[], int* num_done, int indices[],

@@ -74,6 +74,8 @@ static void* reached(const void* address, int* num_calls) {
 }
 
 #define M(buffer) reached(buffer, &num_messages)
+// Nothing is moved to or from no process.
+#define P(buffer, peer) ((peer) == MPI_PROC_NULL ? device_alias(buffer) : M(buffer))
 #define C(buffer) reached(buffer, &num_collectives)
 
 #define CALL(name, parameters, arguments)                               \
@@ -92,13 +94,13 @@ static void* reached(const void* address, int* num_calls) {
 #define BLOCKS const void *b, int n, MPI_Datatype t, void *b2, int n2, MPI_Datatype t2
 #define COMBINED const void *b, void *b2, int n, MPI_Datatype t, MPI_Op op
 
-CALL(Send, (SENT), (M(b), n, t, to, tag, c))
-CALL(Ssend, (SENT), (M(b), n, t, to, tag, c))
-CALL(Isend, (SENT, MPI_Request* r), (M(b), n, t, to, tag, c, r))
-CALL(Send_init, (SENT, MPI_Request* r), (M(b), n, t, to, tag, c, r))
-CALL(Recv, (RECEIVED, MPI_Status* s), (M(b), n, t, from, tag, c, s))
-CALL(Irecv, (RECEIVED, MPI_Request* r), (M(b), n, t, from, tag, c, r))
-CALL(Recv_init, (RECEIVED, MPI_Request* r), (M(b), n, t, from, tag, c, r))
+CALL(Send, (SENT), (P(b, to), n, t, to, tag, c))
+CALL(Ssend, (SENT), (P(b, to), n, t, to, tag, c))
+CALL(Isend, (SENT, MPI_Request* r), (P(b, to), n, t, to, tag, c, r))
+CALL(Send_init, (SENT, MPI_Request* r), (P(b, to), n, t, to, tag, c, r))
+CALL(Recv, (RECEIVED, MPI_Status* s), (P(b, from), n, t, from, tag, c, s))
+CALL(Irecv, (RECEIVED, MPI_Request* r), (P(b, from), n, t, from, tag, c, r))
+CALL(Recv_init, (RECEIVED, MPI_Request* r), (P(b, from), n, t, from, tag, c, r))
 CALL(Mrecv, (void* b, int n, MPI_Datatype t, MPI_Message* m, MPI_Status* s), (M(b), n, t, m, s))
 CALL(Imrecv, (void* b, int n, MPI_Datatype t, MPI_Message* m, MPI_Request* r), (M(b), n, t, m, r))
 #if defined(MPICH) && MPI_VERSION >= 4
