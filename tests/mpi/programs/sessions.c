@@ -12,8 +12,8 @@ int main(void) {
   int rank, size, from;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 0, &from, 1, MPI_INT,
-               (rank + size - 1) % size, 0, comm, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 0, &from, 1, MPI_INT, (rank + size - 1) % size,
+               0, comm, MPI_STATUS_IGNORE);
   MPI_Group_free(&world);
   MPI_Comm_free(&comm);
   MPI_Session_finalize(&session);
