@@ -24,7 +24,7 @@ namespace {
   begin_freeing(comm);
 #endif
 } catch (...) {
-  // Without memory nothing is noted.
+  return;  // Without memory nothing is noted.
 }
 
 // On the stack while the MPI runs delete callbacks.

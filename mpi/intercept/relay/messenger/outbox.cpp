@@ -385,7 +385,7 @@ void Outbox::leave_late(std::uint16_t host, Time now) {
   const auto way = lane.leave_if_late(*next, now);
   if (!way) return;
   for (Sending* const sending : late) {
-    sending->rest = *way;
+    sending->rest = way;
     sending->has_left = true;
   }
   for (const auto& [segment, sent] : in_flight_) {
