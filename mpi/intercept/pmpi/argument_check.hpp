@@ -2,7 +2,7 @@
 // One rule for all calls that a feature makes in another form: what the MPI would refuse is handed
 // on to it untouched, and it reports the error itself, to the communicator of the call. Whether it
 // would refuse a message is asked, not known: it checks one to nobody (MPI_PROC_NULL) as any other,
-// in some tens of nanoseconds, and sends nothing.
+// and sends nothing.
 #pragma once
 
 #include <mpi.h>

@@ -213,7 +213,7 @@ TEST_CASE("way: where trials tell nothing any more after a first one, they end")
   CHECK(num_relayed < 20);
 }
 
-TEST_CASE("way: doubts in vain become rarer, also in a program with few messages") {
+TEST_CASE("way: failed doubts become rarer, also in a program with few messages") {
   // The direct path takes ten times what the plan says, and relays twenty times.
   const WayRate planned(1e8, kLatency_s);
   WayChoice choice({planned, planned, planned, planned}, kStart);
@@ -230,7 +230,7 @@ TEST_CASE("way: doubts in vain become rarer, also in a program with few messages
   CHECK(num_tried < 110);
 }
 
-TEST_CASE("way: doubts in vain become rarer") {
+TEST_CASE("way: failed doubts become rarer") {
   const WayRate planned(1e8, kLatency_s);
   WayChoice choice({planned, planned, planned, planned}, kStart);
   int num_tried = 0;
@@ -246,7 +246,7 @@ TEST_CASE("way: doubts in vain become rarer") {
 }
 
 TEST_CASE("way: after a calm time two doubts may follow each other soon") {
-  // The first one comes a moment before the direct path falls, and is in vain.
+  // The first one comes a moment before the direct path falls, and fails.
   WayChoice choice(planned(1e8, 1e8), kStart);
   Time now = kStart;
   const auto pass = [&](milliseconds time, bool is_doubtful, double direct_Bps) {
@@ -338,7 +338,7 @@ TEST_CASE("way: a message that is far too late leaves the direct path before it 
   CHECK(has_relay(choice.next(kBytes, now)));
 }
 
-TEST_CASE("way: comparisons in vain do not hold up an alarm") {
+TEST_CASE("way: failed comparisons do not delay an alarm") {
   WayChoice choice(planned(1e8, 1e8), kStart);
   Time now = kStart;
   const auto send = [&](bool is_doubtful) {
@@ -354,7 +354,7 @@ TEST_CASE("way: comparisons in vain do not hold up an alarm") {
   CHECK(send(false) == Way::direct);
 }
 
-TEST_CASE("way: a doubt that comes too soon after a comparison in vain is not forgotten") {
+TEST_CASE("way: a doubt that comes too soon after a failed comparison is kept") {
   WayChoice choice(planned(1e8, 1e8), kStart);
   Time now = kStart;
   const auto send = [&](bool is_doubtful) {

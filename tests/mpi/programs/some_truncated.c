@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of three receives one is too small for its message; each call that completes several tells which.
+// One of three receives is too small for its message, for each call that completes several.
 // Rank 1 prints, for each call and each receive that may be too small, what the calls say of every
 // receive (MPI 4.0, 3.7.5). Two ranks.
 #include <mpi.h>

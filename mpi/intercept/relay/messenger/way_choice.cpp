@@ -29,7 +29,7 @@ constexpr double kSlowPath = 4.0;
 constexpr double kBecameSlow = 1.5;
 // The MPI has carried so many messages before a comparison is made again that found nothing.
 constexpr int kSteady = 10;
-// A program that has kept its pace for so long does not fluctuate: what is found in vain now may
+// A program that has kept its pace for so long does not fluctuate: a comparison that fails now may
 // have come a moment too early.
 constexpr milliseconds kCalmTime{4000};
 // Shorter messages by a relay take more than their bytes do, which tells nothing of load.
@@ -39,9 +39,9 @@ constexpr double kLeastLate_s = 0.05;
 // Nor is it later than so many times what is planned, also where it usually takes longer: what has
 // arrived by then tells enough of the direct path.
 constexpr double kFarFromPlan = 8.0;
-// What has arrived late tells of the whole message, but a pause in its beginning does not.
+// A late part says how long the whole message takes, but a pause near its beginning does not.
 constexpr std::uint64_t kMostTimes = 4;
-// Where messages overlap all the time, what they take cannot be told apart.
+// Where messages overlap all the time, what they take cannot be distinguished.
 constexpr int kMaxMissed = 8;
 
 milliseconds rest_after(double trial_s) {

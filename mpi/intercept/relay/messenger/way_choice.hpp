@@ -83,8 +83,8 @@ class WayChoice {
   /// time, up to the second one.
   static constexpr std::chrono::milliseconds kTrialInterval{250};
   static constexpr std::chrono::milliseconds kLongestTrialInterval{4000};
-  /// The next comparison begins after this at the earliest; after one in vain twice as late as the
-  /// time before, up to the second one.
+  /// The next comparison begins after this at the earliest; after one without a result twice as
+  /// late as the time before, up to the second one.
   static constexpr std::chrono::milliseconds kComparisonInterval{250};
   static constexpr std::chrono::milliseconds kLongestComparisonInterval{16000};
 
@@ -114,7 +114,7 @@ class WayChoice {
   /// The program has become slower: the ways may have other rates now.
   void doubt(Time now);
   /// The program has waited for one message far longer than for those before. A trial costs less
-  /// than that did, so comparisons in vain do not hold this one up.
+  /// than that did, so failed comparisons do not delay this one.
   void alarm(Time now);
   /// Whether messages of this size are taken by routers.
   [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const {

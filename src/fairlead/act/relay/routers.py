@@ -282,7 +282,7 @@ def _program(address: str, folder: str) -> list[str]:
 
 @dataclasses.dataclass
 class _Router:
-    """A host's router; the lock of the host is held by whoever changes it.
+    """A host's router; changed only under the lock of its host.
 
     Attributes:
         jobs: The line by which it was given each, by key.
