@@ -90,11 +90,11 @@ class App(typer.Typer):
         """As Typer's, and parameters may be groups of options."""
         register = super().command(*names, **{"cls": HelpCommand} | options)
 
-        def registered(function: Function) -> Function:
+        def register_single_options(function: Function) -> Function:
             register(with_single_options(function))
             return function
 
-        return registered
+        return register_single_options
 
 
 def _write(command: Any, ctx: Any, formatter: Any, sections: dict[str, list[Row]]) -> None:

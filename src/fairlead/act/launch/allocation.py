@@ -80,7 +80,7 @@ def _of_scheduler(env: Mapping[str, str]) -> Cluster | None:
     if listed := env.get("LSB_HOSTS"):
         return _of_slots("LSB_HOSTS", listed.split())
     if path := env.get("PE_HOSTFILE"):
-        return _named("PE_HOSTFILE", _text("PE_HOSTFILE", path))
+        return _parse("PE_HOSTFILE", _text("PE_HOSTFILE", path))
     return None
 
 
@@ -103,7 +103,7 @@ def _text(name: str, path: str) -> str:
 def _of_slots(name: str, hosts: list[str]) -> Cluster:
     """A cluster from a list that names each host once for each of its slots."""
     slots = Counter(hosts)
-    return _named(name, "".join(f"{host} slots={slots[host]}\n" for host in slots))
+    return _parse(name, "".join(f"{host} slots={slots[host]}\n" for host in slots))
 
 
 def _of_pairs(name: str, listed: str) -> Cluster:
@@ -114,10 +114,10 @@ def _of_pairs(name: str, listed: str) -> Cluster:
         raise InputError(f"{name}={listed!r}: expected hosts with their slots, as in 'h1 4 h2 2'")
     for host, number in zip(words[::2], words[1::2], strict=True):
         slots[host] += int(number)
-    return _named(name, "".join(f"{host} slots={slots[host]}\n" for host in slots))
+    return _parse(name, "".join(f"{host} slots={slots[host]}\n" for host in slots))
 
 
-def _named(name: str, text: str) -> Cluster:
+def _parse(name: str, text: str) -> Cluster:
     try:
         return parse_hostfile(text, name)
     except TopologyError as error:

@@ -189,7 +189,7 @@ def interleave(
         # The order rotates, so that no method always runs after the same other one.
         shift = repeat % len(candidates)
         for one in (*candidates[shift:], *candidates[:shift]):
-            finished = _finished(one, session, start)
+            finished = _run_once(one, session, start)
             history.keep(
                 one.method, None if one.method == BASELINE else one.placement, finished.seconds
             )
@@ -200,7 +200,7 @@ def interleave(
             on_progress(sum(map(len, times_s.values())), series.repeats * len(candidates))
 
 
-def _finished(one: Candidate, session: Session, start: Callable[..., Finished]) -> Finished:
+def _run_once(one: Candidate, session: Session, start: Callable[..., Finished]) -> Finished:
     with session.stdin.opened() as stdin:
         finished = start(one.command, capture=True, stdin=stdin)
     if finished.returncode != 0:

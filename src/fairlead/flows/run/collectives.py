@@ -119,7 +119,7 @@ class ScheduledCollectives(FeaturePlan):
         return bool(self.collectives.rules.rules)
 
     @contextlib.contextmanager
-    def applied(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
         """The start with the library, which reads the rules."""
         yield with_variables(spec, follow_plan(self.session, self.collectives.plan))
 
@@ -144,7 +144,7 @@ def plan_collectives(session: Session, decision: Decision, history: History) -> 
     asked = session.request.collectives
     if asked.plan is not None:
         given = RunCollectives(given_collectives(asked.plan, session.request.num_ranks))
-        return _scheduled(session, given, f"by the plan {asked.plan}")
+        return _follow_schedules(session, given, f"by the plan {asked.plan}")
     if asked.tune == "never":
         return FeaturePlan(feature="collectives", why="not asked for")
     if history.has_tuning_proved_slower(decision.host_names()):
@@ -154,10 +154,10 @@ def plan_collectives(session: Session, decision: Decision, history: History) -> 
     found = tune_for_run(session, decision.placement or session.launchers)
     if found is None:
         return FeaturePlan(feature="collectives", why="not tuned")
-    return _scheduled(session, found, "as they were tuned for this placement")
+    return _follow_schedules(session, found, "as they were tuned for this placement")
 
 
-def _scheduled(session: Session, found: RunCollectives, why: str) -> ScheduledCollectives:
+def _follow_schedules(session: Session, found: RunCollectives, why: str) -> ScheduledCollectives:
     return ScheduledCollectives(
         feature="collectives",
         why=why,

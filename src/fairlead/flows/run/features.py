@@ -27,7 +27,8 @@ class FeaturePlan:
     Attributes:
         feature: Its name.
         why: Why it does what it does, for the record.
-        saved_share: Part of the run's time that it is expected to save; None: not known.
+        saved_share: Part of the run's time that it is expected to save, for placements of the time
+            on the network; None: not known.
     """
 
     feature: str
@@ -44,7 +45,7 @@ class FeaturePlan:
         return {"is_taken": self.is_taken, "why": self.why, "saved_share": self.saved_share}
 
     @contextlib.contextmanager
-    def applied(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
         """Write what the feature needs, and keep it running until the end of the block.
 
         Args:

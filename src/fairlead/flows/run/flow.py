@@ -125,7 +125,7 @@ def launch_program(session: Session, plans: Sequence[FeaturePlan]) -> Finished:
     )
     with contextlib.ExitStack() as running:
         for plan in plans:
-            spec = running.enter_context(plan.applied(spec))
+            spec = running.enter_context(plan.apply(spec))
         command = session.launcher.prepare_command(spec, session.directory.path)
         session.directory.note("start", {"launcher_command": command})
         stdin = running.enter_context(session.stdin.opened(last=True))

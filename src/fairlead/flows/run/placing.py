@@ -45,7 +45,7 @@ class PlacedRanks(FeaturePlan):
         return self.placement is not None
 
     @contextlib.contextmanager
-    def applied(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
         """The start with each rank on its host."""
         yield dataclasses.replace(spec, placement=self.placement)
 

@@ -45,7 +45,7 @@ class RelayedMessages(FeaturePlan):
         return True
 
     @contextlib.contextmanager
-    def applied(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
         """The start with the library, which reads the paths and connects to the routers.
 
         Without routers the program runs as it would without relays, and the user gets the reason.

@@ -33,7 +33,7 @@ class ReorderedTopologies(FeaturePlan):
         return True
 
     @contextlib.contextmanager
-    def applied(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
         """The start with the library, which reads the plan."""
         yield with_variables(spec, reorder_variables(self.session))
 
