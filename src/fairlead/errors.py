@@ -52,9 +52,13 @@ class TraceError(Error):
 
     Attributes:
         exclusive: Files in the working folder that the run created with O_EXCL and left there.
+        seconds: Time of the run; None where it was not started.
+        signal: The signal that asked for its end; None without one.
     """
 
     exclusive: tuple[str, ...] = ()
+    seconds: float | None = None
+    signal: int | None = None
 
     def __init__(self, message: str, exit_code: int = 1):
         super().__init__(message)

@@ -82,8 +82,8 @@ def test_a_budget_is_told_for_the_command_at_hand(command: str) -> None:
         " ".join(CliRunner().invoke(app, [name, "--help"]).output.split())
         for name in ("run", command)
     )
-    assert "Most time for the probe. Default: no limit." in here
-    assert "Most time for choosing the placement" in in_run
+    assert "Maximum time for the probe. Default: no limit." in here
+    assert "Maximum time for choosing the placement" in in_run
 
 
 @pytest.mark.mpi

@@ -69,3 +69,17 @@ def test_a_timeout_that_no_launcher_can_keep_is_an_error(
     hosts.write_text("a\nb\n")
     result = CliRunner().invoke(app, ["probe", "--hostfile", str(hosts), "--timeout", "1ms"])
     assert "timeout_s: expected at least 1, got 0.001" in f"{result.output}{result.exception}"
+
+
+@pytest.mark.parametrize(
+    ("option", "reason"),
+    [
+        (["--dry-run"], "has no effect with --dry-run"),
+        (["--traffic", "a.traffic.npz"], "has no effect with --traffic FILE"),
+    ],
+)
+def test_first_is_refused_where_nothing_is_traced_in_the_run(
+    option: list[str], reason: str
+) -> None:
+    said = refused("run", "--first", "auto", *option, "-n", "2", "./solver")
+    assert f"Invalid value for --first: {reason}" in said

@@ -92,7 +92,7 @@ def test_given_options_without_effect_on_one_host_are_named(tmp_path: Path) -> N
         (["--tune", "auto"], "; not used: --tune"),
         (["--tune", "never", "--no-reorder", "--no-relay"], ""),
         (["--reorder", "--budget", "9s"], "; not used: --budget, --reorder"),
-        (["--probe", "full", "--max-age", "1h"], "; not used: --probe, --max-age"),
+        (["--probe", "full", "--max-age", "1h"], "; not used: --max-age, --probe"),
         (["--relay", "--relay-rule", "mcm"], ", and no host to relay; not used: --relay-rule"),
     ],
 )

@@ -110,7 +110,7 @@ def test_the_next_run_begins_with_the_path_table_of_the_one_before(
     begun = {
         (route["src"], *route["hops"]) for route in plan["routes"] if route.get("use") == "standard"
     }
-    line = "the path table begins as an earlier run has left it"
+    line = "the path table of an earlier run is used"
     assert [line in each for each in told] == [False, True]
     assert begun == standard
     assert len(standard) > 1

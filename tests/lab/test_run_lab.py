@@ -270,7 +270,7 @@ def test_a_program_without_mpi_is_run_as_by_mpirun(
         assert done.returncode == 0, done.stderr
         assert done.stdout == "one of four\n" * 4
     assert "sh: the traced run left no trace: it is no MPI program" in first.stderr
-    assert "it is run as the launcher places it" in first.stderr
+    assert "the launcher's placement is used" in first.stderr
     assert "once with tracing" not in second.stderr
     assert "traced before with as many ranks; it sent nothing" in second.stderr
 

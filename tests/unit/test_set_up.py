@@ -27,7 +27,7 @@ class Machine:
         self.venv = folder / "venv"
         self.log = folder / "pip.log"
         for tool in ("sh", "bash", "env", "make", "cmake", "cmp", "find", "mkdir", "mv", "readlink",
-                     "rm", "stat", "touch"):  # fmt: skip
+                     "rm", "sort", "stat", "touch"):  # fmt: skip
             found = next(p for p in ("/usr/bin", "/bin") if Path(p, tool).exists())
             executable(self.bin / tool, f'exec {found}/{tool} "$@"')
         executable(self.venv / "bin" / "python", "exit 0")

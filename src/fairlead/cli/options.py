@@ -56,7 +56,7 @@ def _hostfile(without: str) -> Any:
     )
 
 
-Hostfile = Annotated[Path | None, _hostfile("Slurm's allocation")]
+Hostfile = Annotated[Path | None, _hostfile("the hosts of the job's allocation")]
 TraceHostfile = Annotated[Path | None, _hostfile("the hosts that the launcher chooses")]
 Hosts = Annotated[
     str | None,
@@ -141,7 +141,7 @@ ModeOption = Annotated[
 
 
 Budget = Annotated[
-    float | None, option_kinds.duration("Most time for the probe.", NETWORK, "no limit")
+    float | None, option_kinds.duration("Maximum time for the probe.", NETWORK, "no limit")
 ]
 RunBudget = Annotated[
     float | None,
@@ -199,7 +199,7 @@ SkipUnreachable = Annotated[
 TimeLimit = Annotated[
     float | None,
     option_kinds.parsed(
-        time_limit, "TIME", "Most time for the method optimize, for example 5s.", PLACING
+        time_limit, "TIME", "Maximum time for the method optimize, for example 5s.", PLACING
     ),
 ]
 Seed = Annotated[

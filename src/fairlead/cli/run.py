@@ -21,6 +21,8 @@ from fairlead.cli.request_options import (
     PlacingOptions,
     RelayOptions,
 )
+from fairlead.flows.inputs.interruption import NextRunUndecided
+from fairlead.flows.inputs.tracing import TRACE_NOW
 from fairlead.flows.request import Request
 from fairlead.flows.run.flow import Announcement
 from fairlead.flows.run.flow import run as run_program
@@ -70,13 +72,18 @@ def run(
     """
     given_options.require_optimize(context, [method])
     given_options.require_metric_used(context, [method], placing.objective)
+    if decision.dry_run:
+        given_options.refuse(context, {"first"}, "has no effect with --dry-run")
+    elif traffic not in (None, TRACE_NOW):
+        given_options.refuse(context, {"first"}, "has no effect with --traffic FILE")
+    is_traced_apart = decision.dry_run or traffic == TRACE_NOW
     request = Request(
         tuple(program),
         num_ranks,
         launcher=launcher.request(),
         network=measuring.request(context, network, budget),
         traffic=traffic,
-        first="twice" if decision.dry_run else first,
+        first="twice" if is_traced_apart else first,
         placing=decision.request(method, placing.request()),
         collectives=collectives.request(context),
         relays=relays.request(context),
@@ -88,8 +95,7 @@ def run(
     def announce(announcement: Announcement) -> None:
         if as_json:
             announce_json(run_view.facts(method, announcement))
-        took = format_duration(process_age_s())
-        narrator.tell(f"{announcement.line}; with all else {took} since the command began")
+        narrator.tell(f"{announcement.line}{_since_the_start(announcement)}")
         narrator.tell(f"the record of this run: {announcement.directory}")
 
     def announce_folder(folder: Path) -> None:
@@ -98,13 +104,26 @@ def run(
         narrator.tell(f"the record of this run: {folder}")
 
     if request.cluster.num_hosts > 1:
-        raise typer.Exit(run_program(request, narrator, announce, is_dry=decision.dry_run))
+        try:
+            raise typer.Exit(run_program(request, narrator, announce, is_dry=decision.dry_run))
+        except NextRunUndecided as undecided:
+            if as_json:
+                announce_json(run_view.facts_of_undecided(undecided.why, undecided.directory))
+            raise
     unused = given_without_effect(context, collectives, decision)
     raise typer.Exit(
         run_on_one_host(
             request, narrator, announce_folder, is_dry=decision.dry_run, unused_options=unused
         )
     )
+
+
+def _since_the_start(announcement: Announcement) -> str:
+    """The time that the user has waited for the start of the program."""
+    if announcement.is_for_next_run:
+        return ""
+    waited = format_duration(process_age_s())
+    return f"; {waited} from the start of the command to the start of the program"
 
 
 def given_without_effect(

@@ -7,12 +7,13 @@ import dataclasses
 from pathlib import Path
 from typing import Literal
 
-from fairlead.act.launch import allocated_cluster, detect
+from fairlead.act.launch import LaunchSpec, allocated_cluster, detect
 from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, DEFAULT_ZONES, RELAY_RULES
 from fairlead.decide.placement import DEFAULT_OBJECTIVE
 from fairlead.decide.rule import DEFAULT_RULE, Rule
 from fairlead.errors import InputError
 from fairlead.model.cluster import Cluster
+from fairlead.model.placement import Placement
 
 __all__ = [
     "CollectivesRequest",
@@ -146,6 +147,16 @@ class Request:
     collectives: CollectivesRequest = dataclasses.field(default_factory=CollectivesRequest)
     relays: RelayRequest | None = None
     directory: Path | None = None
+
+    def launch_spec(self, cluster: Cluster, placement: Placement | None = None) -> LaunchSpec:
+        """How the program is started on these hosts; None leaves the placement to the launcher."""
+        return LaunchSpec(
+            self.program,
+            self.num_ranks,
+            cluster,
+            placement,
+            launcher_args=self.launcher.arguments,
+        )
 
 
 def require_ranks(file: Path, num_ranks: int, wanted: int, remedy: str) -> None:

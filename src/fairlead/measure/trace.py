@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fairlead.act import mpi_builds
-from fairlead.act.launch import Launcher, LaunchSpec, copied, run
+from fairlead.act.launch import Finished, Launcher, LaunchSpec, copied, run
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.act.preload import preloaded
 from fairlead.errors import InputError, NoTraceError, TracedRunEndedError, TraceError
@@ -99,21 +99,42 @@ def trace(
             finished = run(
                 argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors, is_users=True
             )
-        if finished.signal is not None:
-            name = signal.Signals(finished.signal).name
-            raise TracedRunEndedError(
-                f"ended with exit code {finished.returncode} after {name}", finished.returncode
-            )
-        if finished.returncode != 0:
-            raise _failure(spec, finished.returncode, words.first, log)
         exclusive = exclusive_files(notes, Path.cwd())
-        if not file.exists():
-            error = _no_trace(launcher, spec, words.first)
-            error.exclusive = exclusive
-            raise error
-        traffic = _read(file, spec)
+        try:
+            traffic = _traffic_of(finished, launcher, spec, file, first_words=words.first, log=log)
+        except TraceError as error:
+            error.seconds, error.signal, error.exclusive = (
+                finished.seconds, finished.signal, exclusive,
+            )  # fmt: skip
+            raise
     origin = traffic.origin | _origin(launcher, spec) | {"seconds": finished.seconds}
     return TracedRun(dataclasses.replace(traffic, origin=origin), finished.seconds, exclusive)
+
+
+def _traffic_of(
+    finished: Finished,
+    launcher: Launcher,
+    spec: LaunchSpec,
+    file: Path,
+    *,
+    first_words: str | None,
+    log: Path | str | None,
+) -> Traffic:
+    """What the run left in the file.
+
+    Raises:
+        TraceError: It failed, was ended, or left nothing of use.
+    """
+    if finished.signal is not None:
+        name = signal.Signals(finished.signal).name
+        raise TracedRunEndedError(
+            f"ended with exit code {finished.returncode} after {name}", finished.returncode
+        )
+    if finished.returncode != 0:
+        raise _failure(spec, finished.returncode, first_words, log)
+    if not file.exists():
+        raise _no_trace(launcher, spec, first_words)
+    return _read(file, spec)
 
 
 def _noting(env: Mapping[str, str], notes: Path) -> Mapping[str, str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decision of `fairlead run` as facts for JSON; `flows/announcement.py` has the text."""
+"""The decision of `fairlead run` as facts for JSON; `flows/run/announcement.py` has the text."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ from fairlead.flows.run.announcement import Announcement
 from fairlead.flows.run.collectives import ScheduledCollectives
 from fairlead.flows.run.features import FeaturePlan
 from fairlead.report import tune_view
+
+_FACTS = (
+    *("method", "kept_launcher_placement", "gain", "rehearsed_rounds", "decision_is_kept"),
+    *("deciding_s", "budget_s", "predicted_s", "host_of_rank", "collectives", "features"),
+    *("is_for_next_run", "run_directory"),
+)
+"""Names of all facts; those without a value are null."""
 
 
 def facts(method: str, announcement: Announcement) -> dict[str, Any]:
@@ -48,10 +55,20 @@ def _facts_of_collectives(plans: Sequence[FeaturePlan]) -> dict[str, Any] | None
 
 def facts_of_one_host(folder: Path) -> dict[str, Any]:
     """The same for one host, where there is nothing to decide."""
-    return {
+    return dict.fromkeys(_FACTS) | {
         "method": "launcher",
         "kept_launcher_placement": True,
-        "gain": None,
-        "host_of_rank": None,
+        "features": {},
+        "is_for_next_run": False,
+        "run_directory": str(folder),
+    }
+
+
+def facts_of_undecided(why: str, folder: Path) -> dict[str, Any]:
+    """The same for a first run after which nothing could be decided for the next one."""
+    return dict.fromkeys(_FACTS) | {
+        "features": {},
+        "is_for_next_run": True,
+        "undecided": why,
         "run_directory": str(folder),
     }

@@ -94,7 +94,7 @@ class _NetworkStep(pydantic.BaseModel):
     slots: tuple[int, ...]
 
 
-_READ_STEPS = ("request", "network", "decision", "end")
+_READ_STEPS = ("request", "network", "decision", "expected", "end")
 
 
 def runs_folder() -> Path:

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from narrators import Told
+from sessions import session_of
 
 import fairlead as fl
 from fairlead.act.launch.host_names import further_names
-from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.act.plan.collectives import (
     CollectivesPlan,
@@ -23,12 +23,10 @@ from fairlead.act.plan.collectives import (
 )
 from fairlead.act.plan.network import read_network_plan, write_network_plan
 from fairlead.act.plan.reorder import write_reorder_plan
-from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs.session import Session
-from fairlead.flows.request import Request
+from fairlead.flows.inputs.tracing import TracedProgram
 from fairlead.flows.run.collectives import follow_plan
 from fairlead.flows.run.reordering import reorder_variables
-from fairlead.measure.probe_program import ProbeProgram
 from fairlead.model.collective_rule import CollectiveRule, DriftRule, TunedCollectives
 from fairlead.narrator import Narrator
 
@@ -112,15 +110,12 @@ def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 def session(folder: Path, narrator: Narrator | None = None) -> Session:
     traffic = fl.Traffic(bytes=np.array([[0, 600], [0, 0]]), messages=np.array([[0, 2], [0, 0]]))
-    cluster = fl.Cluster(("a.invalid",), (2,))
-    measuring = ProbeProgram(OpenMpi4(Path("/m"), (4, 1, 4)))
-    directory = RunDirectory(folder / "run")
-    launchers = fl.Placement(["a.invalid"], np.array([0, 0]), "launcher")
-    found = network("a.invalid")
-    request = Request(("./solver",), 2, cluster)
-    told = narrator or Narrator()
-    return Session(
-        request, told, measuring, cluster, found, traffic, launchers, directory, 0.0, 0.0
+    return session_of(
+        folder / "run",
+        TracedProgram(traffic),
+        network=network("a.invalid"),
+        slots=2,
+        narrator=narrator,
     )
 
 

@@ -7,19 +7,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from instances import groups_traffic, racks
+from sessions import session_of
 
-import fairlead as fl
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
-from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs.session import Session
-from fairlead.flows.request import Request
+from fairlead.flows.inputs.tracing import TracedProgram
 from fairlead.flows.run.announcement import Announcement, decision_line
-from fairlead.measure.probe_program import ProbeProgram
-from fairlead.narrator import Narrator
 from fairlead.report import run_view
 
 NETWORK = racks([0, 1])
@@ -28,18 +24,13 @@ LAUNCHER: Any = SimpleNamespace(family="openmpi", version=(4, 1, 4))
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    cluster = fl.Cluster.uniform(NETWORK.hosts, 2)
-    return Session(
-        Request(("./solver",), 4, cluster),
-        Narrator(),
-        ProbeProgram(LAUNCHER),
-        cluster,
-        NETWORK,
-        groups_traffic([0, 1, 0, 1]),
-        fl.Placement(NETWORK.hosts, np.array([0, 0, 1, 1]), "launcher"),
-        RunDirectory(tmp_path / "record"),
+    return session_of(
+        tmp_path / "record",
+        TracedProgram(groups_traffic([0, 1, 0, 1]), trace_s=2.0),
+        network=NETWORK,
+        slots=2,
+        launcher=LAUNCHER,
         probe_s=1.0,
-        trace_s=2.0,
     )
 
 

@@ -8,21 +8,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from instances import groups_traffic, racks
 from narrators import Told
+from sessions import session_of
 
 import fairlead as fl
 from fairlead.act.launch import Finished
 from fairlead.errors import LaunchError
-from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.compare import flow
 from fairlead.flows.compare.comparison import Comparison
 from fairlead.flows.inputs.session import Session
-from fairlead.flows.request import Request
-from fairlead.flows.run.run_log import RunLog
-from fairlead.measure.probe_program import ProbeProgram
+from fairlead.flows.inputs.tracing import TracedProgram
 from fairlead.narrator import Narrator
 from fairlead.watch.past_runs import recorded_steps
 
@@ -39,18 +36,13 @@ Announced = list[tuple[Comparison, Path]]
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     """Two hosts and four ranks, all measured already."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    cluster = fl.Cluster.uniform(NETWORK.hosts, 2)
-    return Session(
-        Request(("./solver",), 4, cluster),
-        Narrator(),
-        ProbeProgram(LAUNCHER),
-        cluster,
-        NETWORK,
-        groups_traffic([0, 1, 0, 1]),
-        fl.Placement(NETWORK.hosts, np.array([0, 0, 1, 1]), "launcher"),
-        RunDirectory(tmp_path / "record"),
+    return session_of(
+        tmp_path / "record",
+        TracedProgram(groups_traffic([0, 1, 0, 1]), trace_s=2.0),
+        network=NETWORK,
+        slots=2,
+        launcher=LAUNCHER,
         probe_s=1.0,
-        trace_s=2.0,
     )
 
 
@@ -116,7 +108,7 @@ def test_the_history_of_the_program_has_all_runs(session: Session) -> None:
 
     compare(session, run, Announced(), time_pattern="solve_s (.*)")
 
-    kept = RunLog(session).kept
+    kept = session.log.kept
     # By the time of the whole command, as those of `run` are.
     assert len(kept.runs) == 10
     assert kept.launcher_s() == 2.0

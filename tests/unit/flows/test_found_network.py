@@ -41,7 +41,7 @@ def settled(network: fl.Network, told: Told, *, has_budget: bool = True) -> fl.N
     )
     found.look(dict)
     launchers = fl.Placement(NETWORK.hosts, np.arange(8), "launcher")
-    return found.settled(groups_traffic([0, 1] * 4), launchers, measures_again=True)[1]
+    return found.settle(groups_traffic([0, 1] * 4), launchers, measures_again=True)[1]
 
 
 def test_pairs_that_the_budget_left_out_are_estimated() -> None:

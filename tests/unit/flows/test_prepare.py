@@ -14,15 +14,18 @@ from narrators import Told
 import fairlead as fl
 from fairlead.act.launch import Launcher, LaunchSpec, read_hostfile
 from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.errors import TracedRunEndedError
 from fairlead.flows.inputs.session import Session, Steps, prepare
 from fairlead.flows.request import (
     LauncherRequest,
     NetworkRequest,
+    RelayRequest,
     Request,
     named_or_allocated,
 )
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.trace import TracedRun
+from fairlead.watch.history import History
 from fairlead.watch.past_runs import past_runs, recorded_steps
 
 DEFAULT_NETWORK = NetworkRequest()
@@ -215,8 +218,7 @@ def test_an_implausible_file_is_named_and_taken_as_it_is(world: World) -> None:
 
 
 def test_no_hostfile_and_no_allocation_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_JOB_ID"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.environ", {})
     with pytest.raises(fl.InputError, match="--hostfile FILE"):
         named_or_allocated(None)
 
@@ -242,8 +244,70 @@ def test_a_first_run_that_has_ended_well_ends_well_whatever_is_measured_then(
     assert f"the program has ended well; nothing is decided for the next run: {why}" in (
         world.told.lines
     )
+    end = recorded_steps(run.folder)["end"]
+    assert (end["seconds"], end["undecided"]) == (3.0, why)
+    # It is a run like any other in the history.
+    kept = [file for file in (world.folder / "state").rglob("*.json") if "history" in str(file)]
+    assert [len(History.load(file).runs) for file in kept if file.parent != run.folder] == [1]
+
+
+def test_a_traced_run_before_the_run_itself_is_no_result(world: World) -> None:
+    def measure(*_arguments: Any, **_options: Any) -> Any:
+        raise fl.ProbeError("the hosts do not answer any more")
+
+    traced = TracedRun(fl.Traffic(bytes=np.eye(2), messages=np.eye(2)), 3.0)
+    world.steps = dataclasses.replace(world.steps, trace=lambda *_, **__: traced, probe=measure)
+
     with pytest.raises(fl.ProbeError):
-        world.prepare(first="twice")
+        world.prepare(traffic=None, first="twice")
+
+
+def test_a_first_run_without_a_trace_ends_well_and_measures_nothing(world: World) -> None:
+    def trace(*_arguments: Any, **_options: Any) -> Any:
+        error = fl.NoTraceError("true: the traced run left no trace: it is no MPI program")
+        error.seconds = 2.0
+        raise error
+
+    world.steps = dataclasses.replace(world.steps, trace=trace)
+
+    with pytest.raises(SystemExit) as ended:
+        world.prepare(traffic=None, first="auto")
+
+    assert ended.value.code == 0
+    assert world.probes == 0
+    (run,) = past_runs()
+    assert (run.exit_code, run.measured_s) == (0, 2.0)
+    (line,) = [line for line in world.told.lines if "left no trace" in line]
+    assert line.startswith("the program has ended well; nothing is decided for the next run: ")
+
+
+@pytest.mark.parametrize(("first", "code"), [("auto", 0), ("twice", 143)])
+def test_a_program_that_ends_well_after_a_signal_has_ended_well_only_if_it_was_the_run(
+    world: World, first: str, code: int
+) -> None:
+    def trace(*_arguments: Any, **_options: Any) -> Any:
+        error = TracedRunEndedError("ended with exit code 0 after SIGTERM", 0)
+        error.seconds, error.signal = 2.0, 15
+        raise error
+
+    world.steps = dataclasses.replace(world.steps, trace=trace)
+
+    with pytest.raises(SystemExit) as ended:
+        world.prepare(traffic=None, first=first)
+
+    assert ended.value.code == code
+    (run,) = past_runs()
+    assert recorded_steps(run.folder)["end"]["signal"] == 15
+
+
+def test_what_a_first_run_does_without_is_named(world: World) -> None:
+    traced = TracedRun(fl.Traffic(bytes=np.eye(2), messages=np.eye(2)), 3.0)
+    world.steps = dataclasses.replace(world.steps, trace=lambda *_, **__: traced)
+
+    _, told = world.prepare(traffic=None, first="auto", relays=RelayRequest())
+
+    assert "--relay has no effect in a run that is traced, but in the next" in told
+    assert not any("--plan" in line for line in told)
 
 
 def test_a_crash_in_the_traced_run_is_the_end_of_the_run(world: World) -> None:

@@ -8,16 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from narrators import Told
+from sessions import session_of
 
 import fairlead as fl
-from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
-from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.inputs.session import Session
-from fairlead.flows.request import Request
-from fairlead.flows.run.run_log import RunLog
-from fairlead.measure.probe_program import ProbeProgram
+from fairlead.flows.inputs.run_log import RunLog
+from fairlead.flows.inputs.tracing import TracedProgram
 from fairlead.watch.history import History
 
 PLACED = Decision(fl.Placement(["a", "b"], [1, 0], "optimize"), Gain(0.5, 0.4, 0.6), network_s=8.0)
@@ -41,23 +38,9 @@ def log(told: Told, tmp_path: Path) -> RunLog:
 
 
 def log_of(folder: Path, told: Told, traced_s: float | None) -> RunLog:
-    cluster = fl.Cluster(("a", "b"), (1, 1))
-    session = Session(
-        Request(("./solver",), 2, cluster),
-        told,
-        ProbeProgram(OpenMpi4(Path("mpirun"), (4, 1, 4))),
-        cluster,
-        fl.Network(["a", "b"], np.zeros((2, 2)), np.full((2, 2), 1e8)),
-        fl.Traffic(bytes=np.ones((2, 2)), messages=np.ones((2, 2))),
-        fl.Placement(["a", "b"], np.array([0, 1]), "launcher"),
-        RunDirectory(folder / "run"),
-        probe_s=0.0,
-        trace_s=10.5,
-        traced_s=traced_s,
-    )
-    log = RunLog(session)
-    log.add_traced_run()
-    return log
+    traffic = fl.Traffic(bytes=np.ones((2, 2)), messages=np.ones((2, 2)))
+    program = TracedProgram(traffic, trace_s=10.5, seconds=traced_s)
+    return session_of(folder / "run", program, narrator=told).log
 
 
 def test_the_history_is_left_in_the_folder_of_the_run(log: RunLog, tmp_path: Path) -> None:

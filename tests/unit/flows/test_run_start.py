@@ -3,23 +3,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from narrators import Told
+from sessions import even_network, session_of
 
 import fairlead as fl
 from fairlead.act.launch import LaunchSpec
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
-from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.inputs.session import Session
+from fairlead.flows.inputs.tracing import TracedProgram
 from fairlead.flows.request import Request
 from fairlead.flows.run.features import FeaturePlan
 from fairlead.flows.run.flow import launch_program, record_end
 from fairlead.flows.run.placing import still_holds
-from fairlead.measure.probe_program import ProbeProgram
 from fairlead.watch.history import History, RunTime, now
 
 
@@ -31,25 +31,23 @@ class Direct(OpenMpi4):
         return list(spec.program)
 
 
-def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:
+def start_program(
+    folder: Path, *program: str, plans: Sequence[FeaturePlan] = ()
+) -> tuple[int, list[str]]:
     told = Told()
-    cluster = fl.Cluster(("a",), (2,))
-    session = Session(
-        Request(program, 2, cluster),
-        told,
-        ProbeProgram(Direct(Path("mpirun"), (4, 1, 4))),
-        cluster,
-        fl.Network(["a"], [[0]], [[np.inf]]),
-        fl.Traffic(bytes=np.eye(2), messages=np.eye(2)),
-        fl.Placement(["a"], np.array([0, 0]), "launcher"),
-        RunDirectory(folder, told.tell),
-        0.0,
-        0.0,
+    request = Request(program, 2, fl.Cluster(("a",), (2,)))
+    traffic = fl.Traffic(bytes=np.eye(2), messages=np.eye(2))
+    session = session_of(
+        folder,
+        TracedProgram(traffic),
+        network=even_network(1),
+        request=request,
+        launcher=Direct(Path("mpirun"), (4, 1, 4)),
+        narrator=told,
     )
-    plans = [FeaturePlan(feature="relays", why="not asked for")]
-    finished = launch_program(session, plans)
-    record_end(session, plans, finished)
-    return finished.returncode, told.lines
+    launched = launch_program(session, plans)
+    record_end(session, launched)
+    return launched.finished.returncode, told.lines
 
 
 def test_exit_code_is_the_programs(tmp_path: Path) -> None:

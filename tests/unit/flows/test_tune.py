@@ -11,7 +11,7 @@ import pytest
 import fairlead as fl
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.flows.request import NetworkRequest
-from fairlead.flows.tune.flow import TuneRequest, found_hosts
+from fairlead.flows.tune.flow import TuneRequest, find_hosts
 from fairlead.narrator import Narrator
 
 LAUNCHER = OpenMpi4(Path("/mpirun"), (4, 1, 4))
@@ -28,7 +28,7 @@ def network(tmp_path: Path) -> str:
 def test_ranks_are_where_the_launcher_puts_them(network: str) -> None:
     hosts = fl.Cluster(("a", "b"), (2, 2))
 
-    cluster, found, placement = found_hosts(
+    cluster, found, placement = find_hosts(
         TuneRequest(3, hosts, network=NetworkRequest(network)), LAUNCHER, Narrator()
     )
 
@@ -44,7 +44,7 @@ def test_ranks_are_where_the_given_placement_has_them(network: str, tmp_path: Pa
         3, fl.Cluster(("a", "b"), (2, 2)), network=NetworkRequest(network), placement=given
     )
 
-    assert found_hosts(request, LAUNCHER, Narrator())[2].host_names() == ["b", "a", "b"]
+    assert find_hosts(request, LAUNCHER, Narrator())[2].host_names() == ["b", "a", "b"]
 
 
 def test_placement_of_other_ranks_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
@@ -53,18 +53,18 @@ def test_placement_of_other_ranks_is_refused_before_anything_is_measured(tmp_pat
     request = TuneRequest(3, fl.Cluster(("a", "b"), (2, 2)), placement=given)
 
     with pytest.raises(fl.InputError, match="is for 2 ranks, but 3 are to run"):
-        found_hosts(request, LAUNCHER, Narrator())
+        find_hosts(request, LAUNCHER, Narrator())
 
 
 def test_ranks_on_one_host_are_refused(network: str) -> None:
     request = TuneRequest(2, fl.Cluster(("a", "b"), (2, 2)), network=NetworkRequest(network))
 
     with pytest.raises(fl.InputError, match="all 2 ranks are on one host"):
-        found_hosts(request, LAUNCHER, Narrator())
+        find_hosts(request, LAUNCHER, Narrator())
 
 
 def test_ranks_that_do_not_fit_are_refused(network: str) -> None:
     request = TuneRequest(5, fl.Cluster(("a", "b"), (2, 2)), network=NetworkRequest(network))
 
     with pytest.raises(fl.TopologyError, match="5 ranks do not fit"):
-        found_hosts(request, LAUNCHER, Narrator())
+        find_hosts(request, LAUNCHER, Narrator())

@@ -185,10 +185,7 @@ class Routers:
             return
         try:
             self._start_again(host)
-        except LaunchError:
-            # It has ended once more, or does not answer.
-            if not self._is_over.is_set():
-                router.process.end(_END_S)
+        except LaunchError:  # It has ended once more, or does not answer.
             return
         self._report(f"relays: the router of {host} had ended and was started again")
 
@@ -196,9 +193,18 @@ class Routers:
         """At the same place, with the jobs that it had.
 
         Raises:
-            LaunchError: It did not start, or refused a job.
+            LaunchError: It did not start, or refused a job; it does not run then.
         """
         router = self._running[host]
+        try:
+            self._start_with_jobs(host, router)
+        except LaunchError:
+            if not self._is_over.is_set():
+                router.process.end(_END_S)
+            raise
+        router.is_given_up = False
+
+    def _start_with_jobs(self, host: str, router: _Router) -> None:
         row = (host, _with_port(router.place), str(Path(router.place.socket).parent))
         router.again_s = None
         router.started_s = time.monotonic()
@@ -212,7 +218,6 @@ class Routers:
             router.process.wait_for_answer(left_s(), self._is_over)
             if router.process.answer(left_s()).get("job") != "taken":
                 raise LaunchError(f"{host}: its router refused the job")
-        router.is_given_up = False
 
     def _start(self, hosts: Sequence[str]) -> None:
         addresses = _addresses_for_all(hosts)

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from fairlead.act import launch
-from fairlead.act.launch import Finished, LaunchSpec
+from fairlead.act.launch import Finished
 from fairlead.decide.placement import require_method
 from fairlead.errors import InputError, LaunchError
 from fairlead.files import run_directory
 from fairlead.files.archive import write_text
 from fairlead.flows.compare.comparison import Comparison, MethodRuns, PredictedCost
+from fairlead.flows.inputs.run_log import RunLog
 from fairlead.flows.inputs.session import Session, prepare, probe_program_for
 from fairlead.flows.request import Request
-from fairlead.flows.run.run_log import RunLog
 from fairlead.model.cost import Cost, evaluate
 from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator, Progress
@@ -129,13 +129,13 @@ def compare(
         announce(comparison, session.directory.path)
 
     with session.directory.noting_failure():
-        history = RunLog(session)
-        history.add_traced_run()
         candidates = [candidate(session, method) for method in _with_baseline(methods)]
         series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
         try:
             with narrator.progress("runs") as on_progress:
-                interleave(series, pattern, session, history, on_progress=on_progress, start=start)
+                interleave(
+                    series, pattern, session, session.log, on_progress=on_progress, start=start
+                )
         except (KeyboardInterrupt, SystemExit):
             if series.num_rounds >= LEAST_ROUNDS:
                 narrator.tell(f"interrupted after {series.num_rounds} of {repeats} rounds")
@@ -157,13 +157,7 @@ def candidate(session: Session, method: str) -> Candidate:
     folder = session.directory.file(method)
     folder.mkdir()
     placement.save(folder / run_directory.PLACEMENT)
-    spec = LaunchSpec(
-        session.request.program,
-        session.request.num_ranks,
-        session.cluster,
-        None if method == BASELINE else placement,
-        launcher_args=session.request.launcher.arguments,
-    )
+    spec = session.request.launch_spec(session.cluster, None if method == BASELINE else placement)
     cost = evaluate(placement, session.traffic, session.network)
     return Candidate(
         method, placement, cost, mapping_s, session.launcher.prepare_command(spec, folder)
@@ -265,7 +259,7 @@ def _assemble(session: Session, series: Series, time_pattern: str | None) -> Com
         time_pattern=time_pattern,
         when=series.when,
         probe_s=session.probe_s,
-        trace_s=session.trace_s,
+        trace_s=session.program.trace_s,
     )
 
 

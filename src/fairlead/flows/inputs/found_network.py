@@ -73,7 +73,7 @@ class FoundNetwork:
         )
         self.cluster = cluster
 
-    def settled(
+    def settle(
         self, traffic: Traffic, launchers: Placement, *, measures_again: bool
     ) -> tuple[Cluster, Network]:
         """Hosts and network, measured now if there is none, or if it is implausible.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a signal has interrupted, and what is kept of it, in one line."""
+"""What a signal has interrupted, or what went wrong after the program, in one line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairlead.errors import Error
 from fairlead.files.run_directory import RunDirectory, exit_code_of
 from fairlead.narrator import Narrator
 
-__all__ = ["ended_by", "keeping_result", "telling_interruption"]
+__all__ = ["NextRunUndecided", "ended_by", "keep_result", "report_interruption"]
 
 _DOING = {
     "request": "looking for the hosts",
@@ -20,6 +20,7 @@ _DOING = {
     "traffic": "measuring the network",
     "network": "deciding on a placement",
     "decision": "preparing the start of the program",
+    "expected": "preparing the start of the program",
     "start": "the program",
 }
 """What follows each step of a run's record."""
@@ -29,7 +30,7 @@ _KEPT = {"traffic": "the traffic of the program", "network": "the network"}
 
 
 @contextlib.contextmanager
-def telling_interruption(directory: RunDirectory, narrator: Narrator) -> Iterator[None]:
+def report_interruption(directory: RunDirectory, narrator: Narrator) -> Iterator[None]:
     """Print what a signal interrupts while the block runs, and end with its exit code.
 
     Raises:
@@ -46,28 +47,41 @@ def telling_interruption(directory: RunDirectory, narrator: Narrator) -> Iterato
         raise
 
 
+class NextRunUndecided(SystemExit):
+    """The run that was asked for has ended well, but nothing is decided for the next one.
+
+    Attributes:
+        why: What went wrong.
+        directory: Folder of the run's record.
+    """
+
+    def __init__(self, why: str, directory: RunDirectory) -> None:
+        super().__init__(0)
+        self.why, self.directory = why, directory.path
+
+
 @contextlib.contextmanager
-def keeping_result(directory: RunDirectory, narrator: Narrator, *, applies: bool) -> Iterator[None]:
+def keep_result(directory: RunDirectory, narrator: Narrator, seconds: float) -> Iterator[None]:
     """End successfully whatever goes wrong in the block, as the user's program has succeeded.
 
     Args:
-        directory: Gets the end of the run.
+        directory: Gets the end of the run, if it does not have it yet.
         narrator: Prints what went wrong.
-        applies: Whether the program has already run; otherwise nothing is changed.
+        seconds: Time of the program.
 
     Raises:
-        SystemExit: With the code 0, where an error or a signal ended the block.
+        NextRunUndecided: An error or a signal ended the block.
     """
     try:
         yield
-    except (Error, KeyboardInterrupt, SystemExit) as error:
-        if not applies:
-            raise
-        why = str(error) if isinstance(error, Error) else _name(exit_code_of(error) - 128)
-        narrator.tell(f"the program has ended well; nothing is decided for the next run: {why}")
+    except (Error, OSError, KeyboardInterrupt, SystemExit) as error:
+        is_failure = isinstance(error, (Error, OSError))
+        why = str(error) if is_failure else _name(exit_code_of(error) - 128)
         directory.is_end_reported = True
-        directory.note("end", {"exit_code": 0, "undecided": why})
-        raise SystemExit(0) from error
+        if "end" not in directory.steps:
+            narrator.tell(f"the program has ended well; nothing is decided for the next run: {why}")
+            directory.note("end", {"exit_code": 0, "seconds": seconds, "undecided": why})
+        raise NextRunUndecided(why, directory) from error
 
 
 def _tell(directory: RunDirectory, narrator: Narrator, name: str) -> None:

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +16,20 @@ from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec, SharedInput, detect, unreachable_hosts
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.decide.placement import place
+from fairlead.errors import NoTraceError
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs.found_network import FoundNetwork
-from fairlead.flows.inputs.interruption import keeping_result, telling_interruption
+from fairlead.flows.inputs.interruption import keep_result, report_interruption
 from fairlead.flows.inputs.launcher_placement import Observe, observe, observe_launcher
-from fairlead.flows.inputs.tracing import TRACE_NOW, find_traffic, given_traffic
+from fairlead.flows.inputs.run_log import RunLog
+from fairlead.flows.inputs.tracing import (
+    TRACE_NOW,
+    TracedProgram,
+    find_traffic,
+    given_traffic,
+    record_traffic,
+)
 from fairlead.flows.request import Request
 from fairlead.measure.network_sources import Measuring, network_source
 from fairlead.measure.probe import probe
@@ -67,17 +78,14 @@ class Session:
         probe_program: The measuring program, with its launcher.
         cluster: Hosts that take part, each measured.
         network: The network between them, in their order.
-        traffic: The traffic of the program.
+        program: Its traffic, and the traced run, if there was one now.
         launchers: The placement by the launcher's own start, as it was observed.
         directory: Folder of this run; network and traffic are saved there.
+        log: Its history.
         probe_s: Time for measuring now; 0 if a kept profile was used.
-        trace_s: Time for tracing now; 0 if a kept profile was used.
         stdin: Standard input of the program, in the traced run and in each later one.
         is_network_given: Whether the user gave the network, and nothing is to be measured.
         profile_path: Where the network is kept for later runs; None where it is given.
-        traced_s: Time of the traced run itself; None if there was none now.
-        exclusive: Files in the working folder that the traced run created with O_EXCL and left.
-        is_done: Whether the traced run was the run that the user asked for.
     """
 
     request: Request
@@ -85,22 +93,24 @@ class Session:
     probe_program: ProbeProgram
     cluster: Cluster
     network: Network
-    traffic: Traffic
+    program: TracedProgram
     launchers: Placement
     directory: RunDirectory
+    log: RunLog
     probe_s: float
-    trace_s: float
     stdin: SharedInput = dataclasses.field(default_factory=SharedInput)
     is_network_given: bool = True
     profile_path: Path | None = None
-    traced_s: float | None = None
-    exclusive: tuple[str, ...] = ()
-    is_done: bool = False
 
     @property
     def launcher(self) -> Launcher:
         """The launcher of the program."""
         return self.probe_program.launcher
+
+    @property
+    def traffic(self) -> Traffic:
+        """The traffic of the program."""
+        return self.program.traffic
 
     def place(
         self, method: str, network: Network | None = None, time_limit_s: float | None = None
@@ -154,6 +164,7 @@ def prepare(
 
     Raises:
         Error: A step failed; the message says which host, file or program, and what to do.
+        NextRunUndecided: The traced run was the user's, and a step after it failed.
     """
     launcher = probe_program.launcher
     whole = request.cluster
@@ -161,7 +172,8 @@ def prepare(
     name = Path(request.program[0]).name
     directory = RunDirectory.new(request.directory, name, narrator.tell)
     directory.note("request", dataclasses.asdict(request))
-    with telling_interruption(directory, narrator), directory.noting_failure():
+    log_of = partial(RunLog, request, launcher, directory=directory, narrator=narrator)
+    with report_interruption(directory, narrator), directory.noting_failure():
         source = network_source(
             request.network.source, _measuring(request, narrator, probe_program, steps)
         )
@@ -171,7 +183,7 @@ def prepare(
         )  # fmt: skip
         arguments = request.launcher.arguments
         found.look(lambda: steps.unreachable_hosts(launcher, whole, launcher_args=arguments))
-        reachable, launchers = _observed(request, launcher, found.cluster, narrator, steps)
+        reachable, launchers = _observe(request, launcher, found.cluster, narrator, steps)
         found.give_slots(reachable)
         directory.note("launcher", {"host_of_rank": launchers.host_names(), **launchers.origin})
         # The program first: the measuring processes then stay for the decision, and never run at
@@ -181,15 +193,20 @@ def prepare(
         program = find_traffic(
             request, launcher, reachable, directory, narrator, stdin=stdin, trace=steps.trace
         )
-        traffic = program.traffic
-        with directory.losing():
-            traffic.save(directory.file(run_directory.TRAFFIC))
-        directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": program.trace_s})
-        with keeping_result(directory, narrator, applies=program.is_users_run):
+        # The user's run has ended well then, whatever is measured for the next one.
+        with result_kept(program, directory, narrator):
+            record_traffic(program, directory)
+            log = log_of(launchers, reachable)
+            log.add_traced_run(program.seconds)
+            if program.is_users_run and program.lack:
+                raise NoTraceError(program.lack)
             measures_again = request.network.source is None
-            cluster, network = found.settled(traffic, launchers, measures_again=measures_again)
+            cluster, network = found.settle(
+                program.traffic, launchers, measures_again=measures_again
+            )
             if cluster.hosts != reachable.hosts:  # The probe has left out another host.
-                cluster, launchers = _observed(request, launcher, cluster, narrator, steps)
+                cluster, launchers = _observe(request, launcher, cluster, narrator, steps)
+                log = log_of(launchers, cluster)
             with directory.losing():
                 network.save(directory.file(run_directory.NETWORK))
             # A network of some of the hosts is not kept as a profile of all.
@@ -202,24 +219,25 @@ def prepare(
                 "profile": profile_path,
             }
             directory.note("network", noted)
-        return Session(
-            request,
-            narrator,
-            probe_program,
-            cluster,
-            network,
-            traffic,
-            launchers,
-            directory,
-            found.seconds,
-            program.trace_s,
-            stdin,
-            is_network_given=source.is_given,
-            profile_path=profile_path,
-            traced_s=program.seconds,
-            exclusive=program.exclusive,
-            is_done=program.is_users_run,
-        )
+            return Session(
+                *(request, narrator, probe_program, cluster, network, program, launchers),
+                directory=directory,
+                log=log,
+                probe_s=found.seconds,
+                stdin=stdin,
+                is_network_given=source.is_given,
+                profile_path=profile_path,
+            )
+
+
+def result_kept(
+    program: TracedProgram, directory: RunDirectory, narrator: Narrator
+) -> AbstractContextManager[None]:
+    """As `keep_result` where the traced run was the run that the user asked for."""
+    if not program.is_users_run:
+        return contextlib.nullcontext()
+    assert program.seconds is not None
+    return keep_result(directory, narrator, program.seconds)
 
 
 def _measuring(
@@ -238,7 +256,7 @@ def _measuring(
     )
 
 
-def _observed(
+def _observe(
     request: Request, launcher: Launcher, cluster: Cluster, narrator: Narrator, steps: Steps
 ) -> tuple[Cluster, Placement]:
     return observe_launcher(

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import scipy.sparse as sp
 
-from fairlead.act.launch import Launcher, LaunchSpec, SharedInput
-from fairlead.errors import InputError, NoTraceError, TracedRunEndedError
+from fairlead.act.launch import Launcher, SharedInput
+from fairlead.errors import InputError, NoTraceError, TracedRunEndedError, TraceError
+from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory, cache_folder, state_folder
 from fairlead.flows.request import Request, require_ranks
 from fairlead.measure import profile_cache
@@ -37,6 +38,7 @@ class TracedProgram(NamedTuple):
         seconds: Time of the traced run itself; None if there was none now.
         exclusive: Files in the working folder that the traced run created with O_EXCL and left.
         is_users_run: Whether the traced run was the run that the user asked for.
+        lack: Why it left no trace; empty where it left one.
     """
 
     traffic: Traffic
@@ -44,6 +46,7 @@ class TracedProgram(NamedTuple):
     seconds: float | None = None
     exclusive: tuple[str, ...] = ()
     is_users_run: bool = False
+    lack: str = ""
 
 
 def find_traffic(
@@ -103,14 +106,14 @@ class _TracedStart:
     def run_as_asked(self) -> TracedProgram:
         """The run that was asked for; nothing is started again."""
         request = self.request
-        asked = {"--relay": request.relays, "--plan": request.collectives.plan}
-        later = " and ".join(name for name, value in asked.items() if value is not None)
         self.narrator.tell(
-            f"traffic: this run of {request.program[0]} is traced, the next one is placed"
-            f"{f' and uses {later}' if later else ''} (--first twice does both now)"
+            f"traffic: this run of {request.program[0]} is traced, and its traffic is kept for the "
+            "next one (to place it at once, add --first twice)"
         )
-        found = self._run(None, 1, "nothing is known for the next run")
-        return found._replace(is_users_run=True)
+        asked = {"--relay": request.relays, "--plan": request.collectives.plan}
+        for option in (name for name, value in asked.items() if value is not None):
+            self.narrator.tell(f"{option} has no effect in a run that is traced, but in the next")
+        return self._run(None, 1, is_users=True)._replace(is_users_run=True)
 
     def run_beforehand(self) -> TracedProgram:
         """A run before the one that was asked for, which finds what it has written."""
@@ -122,8 +125,10 @@ class _TracedStart:
         ours = (self.directory.path, state_folder(), cache_folder())
         before = files_in(Path.cwd(), ours)
         # Standard output is for the placed run: one result, not two.
-        found = self._run(log, 2, "it is run as the launcher places it")
+        found = self._run(log, 2, is_users=False)
         assert found.seconds is not None
+        if found.lack:
+            self.narrator.tell(f"traffic: {found.lack}; the launcher's placement is used")
         self.narrator.tell(
             f"traffic: the traced run has ended, after {format_duration(found.seconds)}"
         )
@@ -133,38 +138,42 @@ class _TracedStart:
             )
         return found
 
-    def _run(self, log: Path | None, stdout: int, without_trace: str) -> TracedProgram:
-        """The run; `without_trace` is what follows if it leaves none."""
-        request = self.request
-        spec = LaunchSpec(
-            request.program,
-            request.num_ranks,
-            self.cluster,
-            launcher_args=request.launcher.arguments,
-        )
+    def _run(self, log: Path | None, stdout: int, *, is_users: bool) -> TracedProgram:
+        spec = self.request.launch_spec(self.cluster)
         self.directory.note("tracing", {"log": log})
-        started = time.monotonic()
-        is_last = request.first == "auto"
-        stdin = self.stdin.opened(last=is_last) if self.stdin else contextlib.nullcontext(DEVNULL)
-        with stdin as source:
-            try:
+        stdin = self.stdin.opened(last=is_users) if self.stdin else contextlib.nullcontext(DEVNULL)
+        try:
+            with stdin as source:
                 run = TracedRun(
                     *self.trace(self.launcher, spec, log=log, stdin=source, stdout=stdout)
                 )
-                if lost := run.traffic.uncounted.line():
-                    self.narrator.tell(f"traffic: not seen: {lost}")
-                return TracedProgram(run.traffic, 0.0, run.seconds, run.exclusive)
-            except NoTraceError as error:
-                self.narrator.tell(f"traffic: {error}; {without_trace}")
-                seconds = time.monotonic() - started
-                silent = _silent(request.num_ranks, str(error), seconds)
-                return TracedProgram(silent, 0.0, seconds, error.exclusive)
-            except TracedRunEndedError as error:
-                self.narrator.tell(
-                    f"the traced run of {request.program[0]}: {error}; its traffic is not kept"
-                )
-                self.directory.is_end_reported = True
-                raise SystemExit(error.exit_code) from error
+        except NoTraceError as error:
+            seconds = error.seconds or 0.0
+            silent = _silent(self.request.num_ranks, str(error), seconds)
+            return TracedProgram(silent, 0.0, seconds, error.exclusive, lack=str(error))
+        except TracedRunEndedError as error:
+            self._note_end(error)
+            self.narrator.tell(
+                f"the traced run of {self.request.program[0]}: {error}; its traffic is not kept"
+            )
+            self.directory.is_end_reported = True
+            # The run that was asked for has not begun where this one came before it.
+            raise SystemExit(error.exit_code or (0 if is_users else _by_signal(error))) from error
+        except TraceError as error:
+            self._note_end(error)
+            raise
+        if lost := run.traffic.uncounted.line():
+            self.narrator.tell(f"traffic: not seen: {lost}")
+        return TracedProgram(run.traffic, 0.0, run.seconds, run.exclusive)
+
+    def _note_end(self, error: TraceError) -> None:
+        end = {"exit_code": error.exit_code, "seconds": error.seconds, "failure": str(error)}
+        self.directory.note("end", end if error.signal is None else end | {"signal": error.signal})
+
+
+def _by_signal(error: TraceError) -> int:
+    """The exit code of what a signal ended, as shells have it."""
+    return 1 if error.signal is None else 128 + error.signal
 
 
 def _silent(num_ranks: int, why: str, seconds: float) -> Traffic:
@@ -172,6 +181,15 @@ def _silent(num_ranks: int, why: str, seconds: float) -> Traffic:
     nothing = sp.csr_array((num_ranks, num_ranks))
     origin = {"how": "no trace", "why": why, "seconds": seconds}
     return Traffic(nothing, nothing, run_time_s=seconds, origin=origin)
+
+
+def record_traffic(program: TracedProgram, directory: RunDirectory) -> None:
+    """Save the traffic in the run's folder, and note its times."""
+    traffic = program.traffic
+    with directory.losing():
+        traffic.save(directory.file(run_directory.TRAFFIC))
+    facts = {"run_time_s": traffic.run_time_s, "trace_s": program.trace_s}
+    directory.note("traffic", facts)
 
 
 def given_traffic(request: Request) -> Traffic | None:

@@ -18,8 +18,8 @@ from fairlead.decide.jobs.methods import (
     require_search_limits,
 )
 from fairlead.errors import TopologyError
-from fairlead.files.run_directory import TRAFFIC, RunDirectory
-from fairlead.flows.inputs.tracing import find_traffic
+from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.inputs.tracing import find_traffic, record_traffic
 from fairlead.flows.jobs.jobs_file import JobEntry
 from fairlead.flows.request import LauncherRequest, Request
 from fairlead.model.cluster import Cluster
@@ -97,7 +97,7 @@ def place_traced_jobs(request: JobsRequest, narrator: Narrator) -> MappedJobs:
                 f"{entry.title!r} has {entry.ranks}"
             )
         jobs.append(Job.from_traffic(traffic, traffic.run_time_s, entry.title))
-    return _placed(jobs, request, hosts, narrator)
+    return _place(jobs, request, hosts, narrator)
 
 
 def run_jobs(
@@ -129,11 +129,11 @@ def run_jobs(
     directory = RunDirectory.new(request.directory, "jobs")
     directory.note("request", request.as_dict())
     with directory.noting_failure():
-        jobs = _traced(request, launcher, hosts, directory, narrator)
-        mapped = _placed(jobs, request, hosts, narrator)
+        jobs = _trace(request, launcher, hosts, directory, narrator)
+        mapped = _place(jobs, request, hosts, narrator)
         mapped.save(directory.path)
         announce(mapped, directory.path)
-        return _started(request, launcher, mapped, directory, on_line)
+        return _start(request, launcher, mapped, directory, on_line)
 
 
 def _num_ranks(job: JobEntry) -> int:
@@ -141,7 +141,7 @@ def _num_ranks(job: JobEntry) -> int:
     return job.ranks
 
 
-def _traced(
+def _trace(
     request: JobsRequest,
     launcher: Launcher,
     hosts: SharedHosts,
@@ -160,14 +160,13 @@ def _traced(
             traffic=entry.traffic,
         )
         # One after the other: what a program sends does not depend on the others.
-        traffic, trace_s, *_ = find_traffic(one, launcher, hosts.free, folder, narrator)
-        traffic.save(folder.file(TRAFFIC))
-        folder.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
-        jobs.append(Job.from_traffic(traffic, traffic.run_time_s, name))
+        program = find_traffic(one, launcher, hosts.free, folder, narrator)
+        record_traffic(program, folder)
+        jobs.append(Job.from_traffic(program.traffic, program.traffic.run_time_s, name))
     return jobs
 
 
-def _placed(
+def _place(
     jobs: Sequence[Job], request: JobsRequest, hosts: SharedHosts, narrator: Narrator
 ) -> MappedJobs:
     with narrator.progress("placing and simulating") as on_progress:
@@ -182,7 +181,7 @@ def _placed(
         )
 
 
-def _started(
+def _start(
     request: JobsRequest,
     launcher: Launcher,
     mapped: MappedJobs,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import TOLERATED_RATIO
@@ -14,7 +15,14 @@ from fairlead.flows.run.features import FeaturePlan
 from fairlead.units import format_duration
 from fairlead.watch.history import History
 
-__all__ = ["Announcement", "announcement_of", "announcement_of_next_run", "decision_line"]
+__all__ = [
+    "Announcement",
+    "announcement_of",
+    "announcement_of_next_run",
+    "decision_line",
+    "is_tuned",
+    "reason_of",
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,50 +45,49 @@ class Announcement:
     plans: tuple[FeaturePlan, ...] = ()
     is_for_next_run: bool = False
 
-    @property
-    def is_tuned(self) -> bool:
-        """Whether collectives follow schedules."""
-        return _is_tuned(self.plans)
 
-
-def _is_tuned(plans: Sequence[FeaturePlan]) -> bool:
+def is_tuned(plans: Sequence[FeaturePlan]) -> bool:
+    """Whether collectives follow schedules."""
     return any(plan.feature == "collectives" and plan.is_taken for plan in plans)
 
 
 def announcement_of(
-    session: Session, decision: Decision, plans: Sequence[FeaturePlan], history: History
+    session: Session, decision: Decision, plans: Sequence[FeaturePlan]
 ) -> Announcement:
     """The decision as it is printed; it is recorded with the plan of each feature."""
-    predicted_s = _predicted_s(decision, plans, history)
+    predicted_s = _predicted_s(decision, plans, session.log.kept)
     line = decision_line(session, decision)
+    facts = _facts(session, decision, line)
+    session.directory.note("decision", facts)
     session.directory.note(
-        "decision",
-        {
-            "method": session.request.placing.method,
-            "kept_launcher_placement": decision.placement is None,
-            "gain": dataclasses.asdict(decision.gain),
-            "rehearsed_rounds": decision.num_rounds,
-            "is_kept": decision.is_kept,
-            "deciding_s": decision.seconds,
-            "budget_s": decision.budget_s,
-            "predicted_s": predicted_s,
-            "line": line,
-            "features": {plan.feature: plan.facts() for plan in plans},
-        },
+        "expected",
+        {"predicted_s": predicted_s, "features": {plan.feature: plan.facts() for plan in plans}},
     )
     return Announcement(decision, predicted_s, line, session.directory.path, tuple(plans))
 
 
-def announcement_of_next_run(
-    session: Session, decision: Decision, history: History
-) -> Announcement:
+def announcement_of_next_run(session: Session, decision: Decision) -> Announcement:
     """What is expected of the next run; this one was placed by the launcher."""
     line = f"next run: {decision_line(session, decision)}"
+    predicted_s = decision.predicted_s(session.log.kept.launcher_s())
+    session.directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
     session.directory.note(
-        "decision", {"method": "launcher", "kept_launcher_placement": True, "line": line}
+        "next_run", _facts(session, decision, line) | {"predicted_s": predicted_s}
     )
-    predicted_s = decision.predicted_s(history.launcher_s())
     return Announcement(decision, predicted_s, line, session.directory.path, is_for_next_run=True)
+
+
+def _facts(session: Session, decision: Decision, line: str) -> dict[str, Any]:
+    return {
+        "method": session.request.placing.method,
+        "kept_launcher_placement": decision.placement is None,
+        "gain": dataclasses.asdict(decision.gain),
+        "rehearsed_rounds": decision.num_rounds,
+        "is_kept": decision.is_kept,
+        "deciding_s": decision.seconds,
+        "budget_s": decision.budget_s,
+        "line": line,
+    }
 
 
 def _predicted_s(
@@ -88,7 +95,7 @@ def _predicted_s(
 ) -> float | None:
     """Expected time of the run, by runs with the same plans or by what each is to save."""
     predicted_s = decision.predicted_s(history.launcher_s())
-    if not _is_tuned(plans):
+    if not is_tuned(plans):
         return predicted_s
     usual_s = history.usual_s(decision.host_names(), is_tuned=True)
     if usual_s is not None or predicted_s is None:
@@ -101,32 +108,39 @@ def _predicted_s(
 
 def decision_line(session: Session, decision: Decision) -> str:
     """The decision in one line."""
-    method, rule = session.request.placing.method, session.request.placing.rule
-    gain = decision.gain
-    how = f"{decision.num_rounds} rehearsals" if decision.num_rounds else "the measured rates"
     if decision.seconds:
         spent = f"deciding took {format_duration(decision.seconds)}"
         if decision.budget_s is not None:
             spent += f" (budget {format_duration(decision.budget_s)})"
     else:
         spent = "nothing had to be measured"
-    if session.trace_s and not session.is_done:
-        spent += f", tracing {format_duration(session.trace_s)}"
+    program = session.program
+    if program.trace_s and not program.is_users_run:
+        spent += f", tracing {format_duration(program.trace_s)}"
+    return f"{reason_of(session, decision)}; {spent}"
+
+
+def reason_of(session: Session, decision: Decision) -> str:
+    """Where the ranks run, and why."""
+    method, rule = session.request.placing.method, session.request.placing.rule
     if method == "launcher":
-        return f"the launcher's placement was asked for; {spent}"
+        return "the launcher's placement was asked for"
+    gain = decision.gain
+    how = f"{decision.num_rounds} rehearsals" if decision.num_rounds else "the measured rates"
     saved = (
         f"{gain.ratio:.0%} [{gain.low_ratio:.0%}, {gain.high_ratio:.0%}] less time on the network "
         f"by {how}, risk of a loss {gain.loss_risk:.1%}"
     )
     if decision.placement is not None:
-        return f"placed by {method}: {saved}; {spent}"
+        return f"placed by {method}: {saved}"
+    kept = "the launcher's placement is kept"
     if decision.is_barred:
-        return f"the launcher's placement is kept: that of {method} has proved slower; {spent}"
+        return f"{kept}: that of {method} has proved slower"
     if rule.is_hopeless(gain):
-        return f"the launcher's placement is kept: nothing worth having is to be gained; {spent}"
+        return f"{kept}: no placement is expected to save {rule.least_ratio:.0%}"
     why = (
         f"a loss of more than {TOLERATED_RATIO:.0%} is likelier than {rule.risk:.0%}"
         if gain.loss_risk > rule.risk
         else f"less than {rule.least_ratio:.0%}"
     )
-    return f"the launcher's placement is kept: {method} would take {saved}: {why}; {spent}"
+    return f"{kept}: {method} would take {saved}: {why}"

@@ -37,7 +37,6 @@ from fairlead.model.placement import Placement
 from fairlead.model.traffic import CollectiveCall, Traffic
 from fairlead.units import format_duration
 from fairlead.watch.collective_drift import drift_counts
-from fairlead.watch.history import History
 
 __all__ = [
     "RunCollectives",
@@ -119,9 +118,10 @@ class ScheduledCollectives(FeaturePlan):
         return bool(self.collectives.rules.rules)
 
     @contextlib.contextmanager
-    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec | None]:
         """The start with the library, which reads the rules."""
-        yield with_variables(spec, follow_plan(self.session, self.collectives.plan))
+        variables = follow_plan(self.session, self.collectives.plan)
+        yield with_variables(spec, variables) if variables else None
 
     def outcome(self) -> dict[str, Any]:
         """How often the network had changed, and what was planned anew."""
@@ -139,7 +139,7 @@ def check_given_plan(request: Request) -> None:
         given_collectives(request.collectives.plan, request.num_ranks)
 
 
-def plan_collectives(session: Session, decision: Decision, history: History) -> FeaturePlan:
+def plan_collectives(session: Session, decision: Decision) -> FeaturePlan:
     """The plan that the user named, or one tuned for the placement if that is worth it."""
     asked = session.request.collectives
     if asked.plan is not None:
@@ -147,7 +147,7 @@ def plan_collectives(session: Session, decision: Decision, history: History) -> 
         return _follow_schedules(session, given, f"by the plan {asked.plan}")
     if asked.tune == "never":
         return FeaturePlan(feature="collectives", why="not asked for")
-    if history.has_tuning_proved_slower(decision.host_names()):
+    if session.log.kept.has_tuning_proved_slower(decision.host_names()):
         why = "collectives stay the MPI's own: tuned ones have proved slower"
         session.narrator.tell(why)
         return FeaturePlan(feature="collectives", why=why)

@@ -15,7 +15,6 @@ from fairlead.decide.decision import Decision
 from fairlead.files import run_directory
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.request import Request
-from fairlead.watch.history import History
 
 __all__ = ["Feature", "FeaturePlan", "plan_variables", "with_variables"]
 
@@ -45,19 +44,19 @@ class FeaturePlan:
         return {"is_taken": self.is_taken, "why": self.why, "saved_share": self.saved_share}
 
     @contextlib.contextmanager
-    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec | None]:
         """Write what the feature needs, and keep it running until the end of the block.
 
         Args:
             spec: How the program would be started without it.
 
         Yields:
-            How it is started.
+            How it is started; None where the feature cannot be had, after one line of output.
         """
         yield spec
 
     def outcome(self) -> dict[str, Any]:
-        """What it did, for the record of the end; called after the program has ended."""
+        """What it did, for the record of the end; called after a program that ran with it."""
         return {}
 
 
@@ -70,11 +69,11 @@ class Feature:
     """One thing that a run can do for its program.
 
     Attributes:
-        plan: Finds out whether it pays for this session, decision and history, which may measure.
+        plan: Finds out whether it pays for this session and decision, which may measure.
         check: Refuses a request that it cannot serve, before anything starts.
     """
 
-    plan: Callable[[Session, Decision, History], FeaturePlan]
+    plan: Callable[[Session, Decision], FeaturePlan]
     check: Callable[[Request], None] = _nothing_to_check
 
 

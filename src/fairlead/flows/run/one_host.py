@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fairlead.act import launch
-from fairlead.act.launch import LaunchSpec, detect
+from fairlead.act.launch import detect
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs.interruption import ended_by
 from fairlead.flows.request import Request
@@ -40,9 +40,7 @@ def run_on_one_host(
     """
     cluster = request.cluster
     launcher = detect(request.launcher.mpirun)
-    spec = LaunchSpec(
-        request.program, request.num_ranks, cluster, launcher_args=request.launcher.arguments
-    )
+    spec = request.launch_spec(cluster)
     launcher.check(spec)
     name = Path(request.program[0]).name
     directory = RunDirectory.new(request.directory, name, narrator.tell)

@@ -21,7 +21,7 @@ from fairlead.decide.search import DecisionProblem, default_budget_s, mapping_s,
 from fairlead.errors import InputError
 from fairlead.files import run_directory
 from fairlead.flows.inputs.session import Session
-from fairlead.flows.run.announcement import decision_line
+from fairlead.flows.run.announcement import reason_of
 from fairlead.flows.run.features import FeaturePlan
 from fairlead.measure import profile_cache
 from fairlead.measure.profile_cache import Profile
@@ -50,7 +50,7 @@ class PlacedRanks(FeaturePlan):
         yield dataclasses.replace(spec, placement=self.placement)
 
 
-def plan_placement(session: Session, decision: Decision, _history: History) -> PlacedRanks:
+def plan_placement(session: Session, decision: Decision) -> PlacedRanks:
     """The ranks as it was decided; the placement is recorded."""
     taken = decision.placement or session.launchers
     with session.directory.losing():
@@ -58,14 +58,15 @@ def plan_placement(session: Session, decision: Decision, _history: History) -> P
     saved_share = decision.gain.ratio if decision.placement is not None else None
     return PlacedRanks(
         feature="placement",
-        why=decision_line(session, decision),
+        why=reason_of(session, decision),
         saved_share=saved_share,
         placement=decision.placement,
     )
 
 
-def decide(session: Session, history: History) -> Decision:
+def decide(session: Session) -> Decision:
     """A decision kept from an earlier run while nothing has changed, or one made now."""
+    history = session.log.kept
     budget_s = None if session.is_network_given else _budget_s(session)
     kept = recalled(_path(session, session.network), session.cluster)
     if kept is not None and still_holds(kept, history):

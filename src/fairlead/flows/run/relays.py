@@ -10,7 +10,7 @@ from typing import Any
 
 from fairlead.act import mpi_builds
 from fairlead.act.launch import LaunchSpec
-from fairlead.act.plan.relay import RELAY_FILE, RouterPlace, new_key, write_relay_plan
+from fairlead.act.plan.relay import RouterPlace, new_key, write_relay_plan
 from fairlead.act.relay.kept_routers import kept_routers
 from fairlead.act.relay.routers import running_routers
 from fairlead.decide.decision import Decision
@@ -25,7 +25,6 @@ from fairlead.model.path_table import PathTable
 from fairlead.narrator import Narrator
 from fairlead.units import format_size
 from fairlead.watch.carried import Carried, carried
-from fairlead.watch.history import History
 from fairlead.watch.kept_paths import recall_paths, remember_paths, with_kept_paths
 
 __all__ = ["carried_line", "plan_relays", "useful_paths"]
@@ -45,13 +44,13 @@ class RelayedMessages(FeaturePlan):
         return True
 
     @contextlib.contextmanager
-    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec | None]:
         """The start with the library, which reads the paths and connects to the routers.
 
         Without routers the program runs as it would without relays, and the user gets the reason.
         """
         with contextlib.ExitStack() as stack:
-            started = spec
+            started = None
             try:
                 key = new_key()
                 library = mpi_builds.find(self.session.launcher).intercept
@@ -64,14 +63,13 @@ class RelayedMessages(FeaturePlan):
                 )  # fmt: skip
                 started = with_variables(spec, plan_variables(self.session, library))
             except Error as error:
+                stack.close()
                 self.session.narrator.tell(f"no message is relayed: {error}")
             yield started
 
     def outcome(self) -> dict[str, Any]:
         """What routers and the MPI have carried; paths of the rule "mcm" are kept for later."""
         session = self.session
-        if not (session.directory.file(run_directory.PLAN) / RELAY_FILE).exists():
-            return {}
         if self.relays.rule == "mcm":
             try:
                 remember_paths(session.network, session.directory.path)
@@ -91,7 +89,7 @@ class RelayedMessages(FeaturePlan):
         }
 
 
-def plan_relays(session: Session, _decision: Decision, _history: History) -> FeaturePlan:
+def plan_relays(session: Session, _decision: Decision) -> FeaturePlan:
     """Relays if the user asked for them and there is a way around some pair of hosts."""
     relays, narrator = session.request.relays, session.narrator
     if relays is None:
@@ -100,7 +98,7 @@ def plan_relays(session: Session, _decision: Decision, _history: History) -> Fea
     if table is None:
         return FeaturePlan(feature="relays", why="no path of use")
     if relays.rule == "mcm" and (kept := recall_paths(session.network)) is not None:
-        narrator.tell("relays: the path table begins as an earlier run has left it")
+        narrator.tell("relays: the path table of an earlier run is used")
         table = with_kept_paths(table, kept)
     return RelayedMessages(
         feature="relays", why="asked for", session=session, relays=relays, table=table

@@ -16,7 +16,6 @@ from fairlead.errors import Error
 from fairlead.files import run_directory
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.run.features import FeaturePlan, plan_variables, with_variables
-from fairlead.watch.history import History
 
 __all__ = ["plan_reordering", "reorder_variables"]
 
@@ -33,12 +32,13 @@ class ReorderedTopologies(FeaturePlan):
         return True
 
     @contextlib.contextmanager
-    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec | None]:
         """The start with the library, which reads the plan."""
-        yield with_variables(spec, reorder_variables(self.session))
+        variables = reorder_variables(self.session)
+        yield with_variables(spec, variables) if variables else None
 
 
-def plan_reordering(session: Session, _decision: Decision, _history: History) -> FeaturePlan:
+def plan_reordering(session: Session, _decision: Decision) -> FeaturePlan:
     """Topologies are placed unless the user asked for their ranks to stay in order."""
     if not session.request.placing.reorder:
         return FeaturePlan(feature="reorder", why="not asked for")

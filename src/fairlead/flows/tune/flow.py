@@ -124,7 +124,7 @@ def tune(request: TuneRequest, narrator: Narrator) -> Tuning:
         Error: The hosts, the network or the program could not be had.
     """
     launcher = detect(request.launcher.mpirun)
-    cluster, network, placement = found_hosts(request, launcher, narrator)
+    cluster, network, placement = find_hosts(request, launcher, narrator)
     ranks = tuple(range(placement.num_ranks))
     calls = [
         TimedCall(operation, size, ranks)
@@ -134,7 +134,7 @@ def tune(request: TuneRequest, narrator: Narrator) -> Tuning:
         return time_calls(calls, program, network, request, narrator)
 
 
-def found_hosts(
+def find_hosts(
     request: TuneRequest, launcher: Launcher, narrator: Narrator
 ) -> tuple[Cluster, Network, Placement]:
     """The hosts, the network between them, and where the ranks are.
@@ -168,7 +168,7 @@ def found_hosts(
         )
         found.give_slots(reachable)
         nothing = _nothing(request.num_ranks)
-        cluster, network = found.settled(nothing, launchers, measures_again=False)
+        cluster, network = found.settle(nothing, launchers, measures_again=False)
     placement = given or launchers
     placement.require_fits(cluster)
     if len(set(placement.host_of_rank.tolist())) < 2:

@@ -29,7 +29,7 @@ from fairlead.decide.collectives.native_choice import (
 from fairlead.decide.collectives.planning import plan
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
-from fairlead.flows.tune.flow import TuneRequest, found_hosts, within_budget
+from fairlead.flows.tune.flow import TuneRequest, find_hosts, within_budget
 from fairlead.measure.collective_times import CollectiveTimes, NativeWay, TimedCall, TuningProgram
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
@@ -106,7 +106,7 @@ def tune_native(request: TuneRequest, tuning_file: TuningFile, narrator: Narrato
     launcher = detect(request.launcher.mpirun)
     if launcher.family != tuning_file.family:
         raise InputError(f"--export {tuning_file.name}: {launcher.path} is of {launcher.name}")
-    cluster, network, placement = found_hosts(request, launcher, narrator)
+    cluster, network, placement = find_hosts(request, launcher, narrator)
     order = ring_order(network, placement)
     env = tuning_file.measuring_env
     began_s = time.monotonic()

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from fairlead.act.launch import Launcher
 from fairlead.decide.decision import Decision
 from fairlead.errors import InputError
 from fairlead.files import run_directory
-from fairlead.flows.inputs.session import Session
+from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.request import Request
 from fairlead.measure import profile_cache
+from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
+from fairlead.narrator import Narrator
 from fairlead.units import format_duration
 from fairlead.watch import history as histories
 from fairlead.watch.collective_drift import DriftCounts
@@ -24,15 +28,29 @@ class RunLog:
         kept: All runs so far.
     """
 
-    def __init__(self, session: Session) -> None:
-        self._session, self._narrator = session, session.narrator
-        cluster, request = session.cluster, session.request
+    def __init__(
+        self,
+        request: Request,
+        launcher: Launcher,
+        launchers: Placement,
+        cluster: Cluster,
+        *,
+        directory: RunDirectory,
+        narrator: Narrator,
+    ) -> None:
+        """Read the history.
+
+        Args:
+            request: The program, and its number of ranks.
+            launcher: Starts it.
+            launchers: The placement by the launcher's own start.
+            cluster: Hosts that take part.
+            directory: Folder of this run.
+            narrator: Prints the time of a run.
+        """
+        self._directory, self._narrator = directory, narrator
         key = profile_cache.program_key(
-            request.program,
-            request.num_ranks,
-            cluster,
-            session.launcher,
-            session.launchers.host_names(),
+            request.program, request.num_ranks, cluster, launcher, launchers.host_names()
         )
         self._path = histories.history_path(key)
         self._empty = History(
@@ -40,10 +58,10 @@ class RunLog:
         )
         self.kept = histories.recall(self._path, self._empty)
 
-    def add_traced_run(self) -> None:
-        """Keep the time of this session's traced run, if there was one; write the history."""
-        if self._session.traced_s is not None:
-            self._add("launcher", None, self._session.traced_s, None, is_traced=True)
+    def add_traced_run(self, seconds: float | None) -> None:
+        """Keep the time of a traced run, on the launcher's placement; None: there was none now."""
+        if seconds is not None:
+            self._add("launcher", None, seconds, None, is_traced=True)
         self.write()
 
     def add(
@@ -79,8 +97,8 @@ class RunLog:
     def write(self) -> None:
         """Write the history, if there is any, into the run's folder, for its report."""
         if self.kept.runs:
-            with self._session.directory.losing():
-                self.kept.save(self._session.directory.file(run_directory.HISTORY))
+            with self._directory.losing():
+                self.kept.save(self._directory.file(run_directory.HISTORY))
 
     def keep(self, method: str, placement: Placement | None, seconds: float) -> None:
         """Keep the time of a successful run; None for the launcher's own placement."""
@@ -100,7 +118,7 @@ class RunLog:
     ) -> None:
         one = RunTime(
             when=histories.now(),
-            folder=str(self._session.directory.path.absolute()),
+            folder=str(self._directory.path.absolute()),
             method=method,
             host_of_rank=host_of_rank,
             seconds=seconds,
