@@ -60,11 +60,11 @@ def test_help_leaves_room_for_text_and_fits(command: list[str], columns: int) ->
 @pytest.mark.parametrize(
     ("command", "options"),
     [
-        *(("compare", ["-n, --np N"]), ("trace", ["-n, --np N"]), ("probe", ["--hostfile FILE"])),
+        *(("compare", []), ("trace", []), ("probe", ["--hostfile FILE"])),
         ("map", ["--cluster HOSTS", "--network FILE", "--traffic FILE"]),
         *(
             ("mpi add", ["--mpicxx PROGRAM"]),
-            ("run", ["-n, --np N"]),
+            ("run", []),
             ("jobs map", ["--cluster HOSTS"]),
             ("jobs run", []),
         ),

@@ -36,7 +36,8 @@ def register(app: typer.Typer) -> None:
 def compare(
     context: typer.Context,
     program: options.Program,
-    num_ranks: options.Ranks,
+    *,
+    num_ranks: options.Ranks = None,
     hosts: HostOptions,
     launcher: LauncherOptions,
     network: NetworkOptions,
@@ -86,13 +87,13 @@ def compare(
 
     request = Request(
         tuple(program),
-        num_ranks,
         launcher=launcher.request(),
         network=measuring.request(context, network, budget),
         traffic=traffic,
         placing=placing.request(),
         directory=run_dir,
-        cluster=hosts.cluster(launcher.mpirun),
+        # Last, as it may start the launcher: what is wrong with options is found before.
+        **hosts.job(num_ranks, launcher, narrator)._asdict(),
     )
     compare_methods(
         request, methods.split(","), repeats, narrator, announce, time_pattern=time_pattern

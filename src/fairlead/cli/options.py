@@ -44,7 +44,10 @@ class Mode(str, enum.Enum):
     full = "full"
 
 
-Ranks = Annotated[int, option_kinds.num_ranks("Number of ranks.")]
+Ranks = Annotated[
+    int | None,
+    option_kinds.num_ranks("Number of ranks. Without it as many as the launcher starts by itself."),
+]
 
 
 def _hostfile(without: str) -> Any:

@@ -15,6 +15,7 @@ from fairlead.cli.given_options import is_given, refuse
 from fairlead.cli.option_groups import OptionGroup
 from fairlead.cli.parsers import split_arguments
 from fairlead.decide.rule import DEFAULT_RULE, Rule
+from fairlead.flows.inputs.requested_job import RequestedJob, requested_job
 from fairlead.flows.request import (
     CollectivesRequest,
     LauncherRequest,
@@ -25,6 +26,7 @@ from fairlead.flows.request import (
 )
 from fairlead.measure.network_sources import source_kind
 from fairlead.model.cluster import Cluster
+from fairlead.narrator import Narrator
 
 __all__ = [
     "CollectivesOptions",
@@ -56,6 +58,18 @@ class HostOptions(OptionGroup):
             InputError: There are none, or the file cannot be read or is not understood.
         """
         return named_or_allocated(hosts_named(self.hostfile, self.host), mpirun)
+
+    def job(
+        self, num_ranks: int | None, launcher: LauncherOptions, narrator: Narrator
+    ) -> RequestedJob:
+        """The ranks and hosts that the user named; what is missing is the launcher's.
+
+        Raises:
+            BadParameter: Hosts are named in both ways.
+            Error: As `requested_job`, or the file cannot be read or is not understood.
+        """
+        named = hosts_named(self.hostfile, self.host)
+        return requested_job(num_ranks, named, launcher.request(), narrator)
 
 
 def hosts_named(hostfile: Path | None, hosts: str | None) -> Cluster | None:

@@ -48,7 +48,8 @@ def register(app: typer.Typer) -> None:
 def run(
     context: typer.Context,
     program: options.Program,
-    num_ranks: options.Ranks,
+    *,
+    num_ranks: options.Ranks = None,
     hosts: HostOptions,
     launcher: LauncherOptions,
     network: NetworkOptions,
@@ -77,9 +78,9 @@ def run(
     elif traffic not in (None, TRACE_NOW):
         given_options.refuse(context, {"first"}, "has no effect with --traffic FILE")
     is_traced_apart = decision.dry_run or traffic == TRACE_NOW
+    narrator = Narrator() if as_json else TerminalNarrator()
     request = Request(
         tuple(program),
-        num_ranks,
         launcher=launcher.request(),
         network=measuring.request(context, network, budget),
         traffic=traffic,
@@ -88,9 +89,9 @@ def run(
         collectives=collectives.request(context),
         relays=relays.request(context),
         directory=run_dir,
-        cluster=hosts.cluster(launcher.mpirun),
+        # Last, as it may start the launcher: what is wrong with options is found before.
+        **hosts.job(num_ranks, launcher, narrator)._asdict(),
     )
-    narrator = Narrator() if as_json else TerminalNarrator()
 
     def announce(announcement: Announcement) -> None:
         if as_json:

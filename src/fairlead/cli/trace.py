@@ -14,6 +14,7 @@ from fairlead.cli import option_kinds, options
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, print_json, print_lines, require_folder
 from fairlead.cli.request_options import LauncherOptions, hosts_named
+from fairlead.flows.inputs.requested_job import count_ranks
 from fairlead.measure.trace import trace as trace_program
 from fairlead.report import traffic_view
 
@@ -27,7 +28,8 @@ def register(app: typer.Typer) -> None:
 
 def trace(
     program: options.Program,
-    num_ranks: options.Ranks,
+    *,
+    num_ranks: options.Ranks = None,
     launcher: LauncherOptions,
     hostfile: options.TraceHostfile = None,
     host: options.Hosts = None,
@@ -45,8 +47,11 @@ def trace(
     require_folder(path)
     by = launcher.request()
     cluster = hosts_named(hostfile, host)
+    found = launch.detect(by.mpirun)
+    if num_ranks is None:
+        num_ranks = count_ranks(found, cluster, by.arguments)
     spec = LaunchSpec(tuple(program), num_ranks, cluster, launcher_args=by.arguments)
-    traffic = trace_program(launch.detect(by.mpirun), spec, stdout=2 if as_json else 1).traffic
+    traffic = trace_program(found, spec, stdout=2 if as_json else 1).traffic
     traffic.save(path)
     if as_json:
         print_json({"file": str(path), **traffic_view.summary_facts(traffic)})

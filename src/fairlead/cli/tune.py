@@ -125,7 +125,8 @@ def register(app: typer.Typer) -> None:
 
 def tune(
     context: typer.Context,
-    num_ranks: options.Ranks,
+    *,
+    num_ranks: options.Ranks = None,
     hosts: HostOptions,
     launcher: LauncherOptions,
     network: NetworkOptions,
@@ -157,9 +158,8 @@ def tune(
         given_options.refuse(context, {"max_drift", "drift_from", "reproducible"}, reason)
     if max_drift is None:
         given_options.refuse(context, {"drift_from"}, "does not go together with --max-drift never")
+    narrator = Narrator() if as_json else TerminalNarrator()
     request = TuneRequest(
-        num_ranks=num_ranks,
-        cluster=hosts.cluster(launcher.mpirun),
         launcher=launcher.request(),
         network=network.request(),
         placement=placement,
@@ -168,8 +168,9 @@ def tune(
         budget_s=budget,
         is_reproducible=reproducible,
         drift=None if max_drift is None else DriftRule(max_drift, drift_from),
+        # Last, as it may start the launcher: what is wrong with options is found before.
+        **hosts.job(num_ranks, launcher, narrator)._asdict(),
     )
-    narrator = Narrator() if as_json else TerminalNarrator()
     if export is not None:
         native = tune_native(request, TUNING_FILES[export], narrator)
         show(tune_view.native_facts(native), tune_view.view(native), native.write(output), as_json)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 import typer
 
@@ -48,8 +50,9 @@ def test_without_a_program_options_may_stand_on_either_side_of_a_word() -> None:
 
 
 def test_a_value_is_never_taken_for_an_option() -> None:
-    words = ["--launcher-args", "-np 3", "--launcher-args", "--mca", "./a"]
-    assert in_our_spelling(words, TAKES_VALUE) == words
+    words = ["--launcher-args", "-np 3", "--hostfile", "--mca", "./a"]
+    ours = ["--hostfile", "--mca", "--launcher-args", "-np 3", "./a"]
+    assert in_our_spelling(words, TAKES_VALUE) == ours
 
 
 @pytest.mark.parametrize("option", ["--map-by", "-map-by", "-rf", "-N", "-ppn", "--map-by=node"])
@@ -58,10 +61,32 @@ def test_an_option_that_places_ranks_names_method(option: str) -> None:
         in_our_spelling([option, "./a"], TAKES_VALUE)
 
 
-@pytest.mark.parametrize("option", ["--mca", "-mca", "-x", "-genv", "--bind-to", "--oversubscribe"])
-def test_an_option_of_the_launcher_names_launcher_args(option: str) -> None:
-    with pytest.raises(typer.BadParameter, match=f"--launcher-args '{option} ...'"):
-        in_our_spelling([option, "./a"], TAKES_VALUE)
+@pytest.mark.parametrize(
+    ("theirs", "passed"),
+    [
+        ("-x A=1 -np 2 --mca btl tcp,self ./a -x B", "-x A=1 --mca btl tcp,self"),
+        ("-genv A 1 -env B 2 -n 2 ./a -genv", "-genv A 1 -env B 2"),
+        ("--bind-to core --report-bindings -n 2 ./a", "--bind-to core --report-bindings"),
+        ("--oversubscribe --launcher-args '-x A' -x B ./a", "--oversubscribe -x A -x B"),
+        ("--display=map -l -- ./a", "--display=map -l"),
+    ],
+)
+def test_what_only_the_launcher_has_is_passed_on_in_its_order(theirs: str, passed: str) -> None:
+    ours = in_our_spelling(shlex.split(theirs), TAKES_VALUE)
+    at = ours.index("--launcher-args")
+    assert ours[at + 1] == passed
+    program = shlex.split(theirs)[shlex.split(theirs).index("./a") :]
+    assert ours[at + 2 :] in (program, ["--", *program])
+
+
+def test_a_passed_value_keeps_its_spaces() -> None:
+    ours = in_our_spelling(["-x", "A=two words", "./a"], TAKES_VALUE)
+    assert shlex.split(ours[1]) == ["-x", "A=two words"]
+
+
+def test_a_command_without_launcher_refuses_its_options() -> None:
+    with pytest.raises(typer.BadParameter, match="which this command does not start"):
+        in_our_spelling(["--mca", "a", "b"], {"--json": False})
 
 
 def test_an_option_that_a_command_does_not_have_stays_as_it_is() -> None:

@@ -9,7 +9,7 @@ from fairlead.act.launch.conversation import Conversation
 from fairlead.act.launch.formats import FORMATS, Cores, write_placement
 from fairlead.act.launch.hostfile import parse_hostfile, read_hostfile
 from fairlead.act.launch.launch_spec import Launcher, LaunchSpec
-from fairlead.act.launch.observing import observe_hosts
+from fairlead.act.launch.observing import observe_hosts, observe_ranks
 from fairlead.act.launch.process import Finished, LaunchTimeoutError, run
 from fairlead.act.launch.reach import unreachable_hosts
 from fairlead.act.launch.shared_input import SharedInput
@@ -33,6 +33,7 @@ __all__ = [
     "copied",
     "detect",
     "observe_hosts",
+    "observe_ranks",
     "parse_hostfile",
     "raise_for",
     "read_hostfile",
