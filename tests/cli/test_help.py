@@ -60,7 +60,7 @@ def test_help_leaves_room_for_text_and_fits(command: list[str], columns: int) ->
 @pytest.mark.parametrize(
     ("command", "options"),
     [
-        *(("compare", []), ("trace", []), ("probe", ["--hostfile FILE"])),
+        *(("compare", []), ("trace", []), ("probe", [])),
         ("map", ["--cluster HOSTS", "--network FILE", "--traffic FILE"]),
         *(
             ("mpi add", ["--mpicxx PROGRAM"]),

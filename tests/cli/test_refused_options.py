@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
+import fairlead as fl
 from fairlead.cli import app
 
 
@@ -83,3 +86,18 @@ def test_first_is_refused_where_nothing_is_traced_in_the_run(
 ) -> None:
     said = refused("run", "--first", "auto", *option, "-n", "2", "./solver")
     assert f"Invalid value for --first: {reason}" in said
+
+
+@pytest.mark.parametrize("command", ["probe", "tune", "run", "compare"])
+def test_outside_a_job_hosts_are_asked_for(
+    command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_JOB_ID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    program = ["true"] if command in {"run", "compare"} else []
+    result = CliRunner().invoke(
+        app, [command, "-n", "2", *program][: 1 if command == "probe" else None]
+    )
+    assert isinstance(result.exception, fl.InputError)
+    assert "no hosts: give --hostfile FILE or -H h0:4,h1:4" in str(result.exception)

@@ -10,10 +10,11 @@ import typer
 
 from fairlead.act import launch
 from fairlead.cli import given_options, option_kinds, options
-from fairlead.cli.help import HOSTS, NETWORK
+from fairlead.cli.help import NETWORK
+from fairlead.cli.mpirun_spellings import SpelledCommand
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, require_folder
 from fairlead.cli.process_age import process_age_s
-from fairlead.cli.request_options import LauncherOptions, MeasuringOptions
+from fairlead.cli.request_options import HostOptions, LauncherOptions, MeasuringOptions
 from fairlead.measure.probe import PRECISIONS
 from fairlead.measure.probe import probe as measure
 from fairlead.measure.sampling import SamplePlan
@@ -29,15 +30,6 @@ def _defaults(field: str, unit: str = "") -> str:
     )
 
 
-Hosts = Annotated[
-    Path,
-    typer.Option(
-        "--hostfile",
-        metavar="FILE",
-        rich_help_panel=HOSTS,
-        help="The hosts to measure, in Open MPI's or MPICH's form.",
-    ),
-]
 Full = Annotated[
     bool,
     typer.Option(
@@ -110,12 +102,12 @@ Patience = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    app.command("probe", epilog=EXAMPLE)(probe)
+    app.command("probe", epilog=EXAMPLE, cls=SpelledCommand)(probe)
 
 
 def probe(
     context: typer.Context,
-    hostfile: Hosts,
+    hosts: HostOptions,
     launcher: LauncherOptions,
     measuring: MeasuringOptions,
     output: Annotated[Path, option_kinds.output("File to write.")] = Path("network.net.npz"),
@@ -142,7 +134,7 @@ def probe(
     mode: Literal["quick", "full"] = "full" if full else "quick"
     require_folder(output)
     by = launcher.request()
-    cluster = launch.read_hostfile(hostfile)
+    cluster = hosts.cluster(launcher.mpirun)
     with progress(f"measuring {cluster.num_hosts} hosts") as on_progress:
         network = measure(
             launch.detect(by.mpirun),

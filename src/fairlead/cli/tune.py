@@ -12,6 +12,7 @@ from rich.console import RenderableType
 from fairlead.act.tuning_files import TUNING_FILES
 from fairlead.cli import given_options, option_kinds, options, parsers
 from fairlead.cli.help import OUTPUT, TUNING
+from fairlead.cli.mpirun_spellings import SpelledCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, print_lines, stdout
 from fairlead.cli.parsers import several_of
 from fairlead.cli.request_options import HostOptions, LauncherOptions, NetworkOptions
@@ -120,7 +121,7 @@ Export = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    app.command("tune", epilog=EXAMPLE)(tune)
+    app.command("tune", epilog=EXAMPLE, cls=SpelledCommand)(tune)
 
 
 def tune(
