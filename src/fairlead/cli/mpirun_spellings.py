@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from fairlead.act.launch import PLACING_OPTIONS
 from fairlead.cli.help import HelpCommand
 
 __all__ = ["ProgramCommand", "SpelledCommand", "in_our_spelling"]
@@ -20,13 +21,10 @@ _OURS = {
 }
 """Spellings of Open MPI, MPICH and the standard's mpiexec, without dashes."""
 
-_PLACING = frozenset(
-    {"map-by", "mapby", "rank-by", "bynode", "byslot", "by-node", "by-slot", "rf", "rankfile"}
-    | {"N", "npernode", "npersocket", "ppr", "ppn", "perhost", "order-nodes"}
-)
 _LAUNCHER_ARGS = "--launcher-args"
 
 _NUM_VALUES = {
+    **PLACING_OPTIONS,
     **dict.fromkeys(("mca", "gmca", "prtemca", "pmixmca", "genv", "env"), 2),
     **dict.fromkeys(("x", "tune", "am", "bind-to", "cpu-set", "cpus-per-proc", "display"), 1),
     **dict.fromkeys(("output", "output-filename", "xterm", "stdin", "wdir", "wd", "path"), 1),
@@ -126,11 +124,6 @@ def _translated(name: str, takes_value: Mapping[str, bool]) -> str:
     bare = name.lstrip("-")
     if _OURS.get(bare) in takes_value:
         return _OURS[bare]
-    if bare in _PLACING:
-        raise typer.BadParameter(
-            "leave it out: Fairlead chooses where each rank runs; --method selects how",
-            param_hint=name,
-        )
     if bare in _NUM_VALUES and _LAUNCHER_ARGS not in takes_value:
         raise typer.BadParameter(
             "this is the launcher's, which this command does not start", param_hint=name

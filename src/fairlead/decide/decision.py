@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from fairlead.act.launch import RankCpus
 from fairlead.decide.expected_gain import Gain
 from fairlead.decide.rule import Rule
 from fairlead.decide.search import SearchResult
@@ -26,6 +27,9 @@ class Decision:
         is_kept: Whether it was decided in an earlier run.
         is_barred: Whether a placement was rejected because it had proved slower.
         seconds: Time for measuring and deciding in this run.
+        cpus: CPUs of the ranks; None leaves them to the launcher.
+        lost_binding: Why the placement is not used: its ranks would get other CPUs than by the
+            launcher; None where that is not so.
         budget_s: Time allowed for that; None where nothing is measured, as the network was given.
     """
 
@@ -37,6 +41,8 @@ class Decision:
     is_barred: bool = False
     seconds: float = 0.0
     budget_s: float | None = None
+    cpus: RankCpus | None = None
+    lost_binding: str | None = None
 
     def host_names(self) -> list[str] | None:
         """Host of each rank; None keeps the launcher's own placement."""

@@ -7,10 +7,11 @@ import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pydantic
 
-from fairlead.act.launch import Launcher
+from fairlead.act.launch import Launcher, LaunchSpec, RankCpus
 from fairlead.act.launch.choosing_variables import launcher_variables
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
@@ -19,7 +20,18 @@ from fairlead.files.run_directory import cache_folder
 from fairlead.measure.profile_cache import key_of, lab_facts, with_folder
 from fairlead.model.cluster import Cluster
 
-__all__ = ["Observed", "observed_path", "recall_observed", "remember_observed"]
+__all__ = [
+    "Observed",
+    "ObservedBinding",
+    "binding_path",
+    "observed_path",
+    "recall_binding",
+    "recall_observed",
+    "remember_binding",
+    "remember_observed",
+]
+
+_Kept = TypeVar("_Kept", bound=pydantic.BaseModel)
 
 
 class Observed(pydantic.BaseModel, extra="forbid"):
@@ -32,6 +44,18 @@ class Observed(pydantic.BaseModel, extra="forbid"):
 
     slots: dict[str, int]
     host_of_rank: list[str]
+
+
+class ObservedBinding(pydantic.BaseModel, extra="forbid"):
+    """How ranks of a placement get the CPUs that the launcher's own start gives them.
+
+    Attributes:
+        cpus: What is asked for; None where nothing has to be.
+        lost: What differs where they cannot have these CPUs.
+    """
+
+    cpus: RankCpus | None = None
+    lost: str | None = None
 
 
 def observed_path(
@@ -47,12 +71,30 @@ def observed_path(
     return cache_folder() / "launchers" / f"{key_of(facts)}.json"
 
 
+def binding_path(launcher: Launcher, spec: LaunchSpec) -> Path:
+    """File for the binding of a start with a placement, under the same conditions."""
+    assert spec.cluster is not None
+    assert spec.placement is not None
+    assert spec.num_ranks is not None
+    words = [*spec.launcher_args, "binding", *spec.placement.host_names()]
+    return observed_path(launcher, spec.cluster, spec.num_ranks, words)
+
+
 def recall_observed(path: Path, max_age_s: float) -> Observed | None:
     """The observation in this file, if it is younger than `max_age_s` and readable."""
+    return _recall(path, max_age_s, Observed)
+
+
+def recall_binding(path: Path, max_age_s: float) -> ObservedBinding | None:
+    """The binding in this file, if it is younger than `max_age_s` and readable."""
+    return _recall(path, max_age_s, ObservedBinding)
+
+
+def _recall(path: Path, max_age_s: float, kind: type[_Kept]) -> _Kept | None:
     try:
         if not 0 <= time.time() - path.stat().st_mtime <= max_age_s:
             return None
-        return read_json(path, Observed)
+        return read_json(path, kind)
     except (OSError, InputError):
         return None
 
@@ -63,4 +105,17 @@ def remember_observed(path: Path, observed: Observed) -> None:
     Raises:
         InputError: The cache cannot be written.
     """
-    write_text(with_folder(path), observed.model_dump_json() + "\n")
+    _remember(path, observed)
+
+
+def remember_binding(path: Path, binding: ObservedBinding) -> None:
+    """Keep a binding.
+
+    Raises:
+        InputError: The cache cannot be written.
+    """
+    _remember(path, binding)
+
+
+def _remember(path: Path, kept: pydantic.BaseModel) -> None:
+    write_text(with_folder(path), kept.model_dump_json() + "\n")

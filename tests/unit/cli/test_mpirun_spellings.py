@@ -55,12 +55,6 @@ def test_a_value_is_never_taken_for_an_option() -> None:
     assert in_our_spelling(words, TAKES_VALUE) == ours
 
 
-@pytest.mark.parametrize("option", ["--map-by", "-map-by", "-rf", "-N", "-ppn", "--map-by=node"])
-def test_an_option_that_places_ranks_names_method(option: str) -> None:
-    with pytest.raises(typer.BadParameter, match=r"leave it out: .* --method"):
-        in_our_spelling([option, "./a"], TAKES_VALUE)
-
-
 @pytest.mark.parametrize(
     ("theirs", "passed"),
     [
@@ -69,6 +63,7 @@ def test_an_option_that_places_ranks_names_method(option: str) -> None:
         ("--bind-to core --report-bindings -n 2 ./a", "--bind-to core --report-bindings"),
         ("--oversubscribe --launcher-args '-x A' -x B ./a", "--oversubscribe -x A -x B"),
         ("--display=map -l -- ./a", "--display=map -l"),
+        ("--map-by slot:PE=2 -bynode -ppn 2 ./a", "--map-by slot:PE=2 -bynode -ppn 2"),
     ],
 )
 def test_what_only_the_launcher_has_is_passed_on_in_its_order(theirs: str, passed: str) -> None:

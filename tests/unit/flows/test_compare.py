@@ -20,6 +20,7 @@ from fairlead.flows.compare import flow
 from fairlead.flows.compare.comparison import Comparison
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.inputs.tracing import TracedProgram
+from fairlead.measure.observed_launcher import ObservedBinding
 from fairlead.narrator import Narrator
 from fairlead.watch.past_runs import recorded_steps
 
@@ -63,6 +64,7 @@ def compare(
         time_pattern=time_pattern,
         prepared_by=lambda *_: session,
         start=lambda command, **_options: run(Path(command[0]).name),
+        bind=lambda *_: ObservedBinding(),
     )
 
 

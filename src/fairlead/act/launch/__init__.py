@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts MPI programs with the user's own launcher."""
 
+from fairlead.act.launch._placed_start import PLACING_OPTIONS, has_placing_option
 from fairlead.act.launch._signals import raise_for
 from fairlead.act.launch.allocation import allocated_cluster
+from fairlead.act.launch.binding import BindingLostError, with_binding
 from fairlead.act.launch.catalogue import LAUNCHERS, detect
 from fairlead.act.launch.concurrent import AllFinished, OnLine, run_concurrently
 from fairlead.act.launch.conversation import Conversation
 from fairlead.act.launch.formats import FORMATS, Cores, write_placement
 from fairlead.act.launch.hostfile import parse_hostfile, read_hostfile
-from fairlead.act.launch.launch_spec import Launcher, LaunchSpec
+from fairlead.act.launch.launch_spec import Launcher, LaunchSpec, RankCpus
 from fairlead.act.launch.observing import observe_hosts, observe_ranks
 from fairlead.act.launch.process import Finished, LaunchTimeoutError, run
 from fairlead.act.launch.reach import unreachable_hosts
@@ -19,7 +21,9 @@ from fairlead.act.launch.tee import copied
 __all__ = [
     "FORMATS",
     "LAUNCHERS",
+    "PLACING_OPTIONS",
     "AllFinished",
+    "BindingLostError",
     "Conversation",
     "Cores",
     "Finished",
@@ -27,11 +31,13 @@ __all__ = [
     "LaunchTimeoutError",
     "Launcher",
     "OnLine",
+    "RankCpus",
     "SharedInput",
     "allocated_cluster",
     "cluster_from_slurm",
     "copied",
     "detect",
+    "has_placing_option",
     "observe_hosts",
     "observe_ranks",
     "parse_hostfile",
@@ -40,5 +46,6 @@ __all__ = [
     "run",
     "run_concurrently",
     "unreachable_hosts",
+    "with_binding",
     "write_placement",
 ]

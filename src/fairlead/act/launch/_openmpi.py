@@ -23,10 +23,6 @@ from fairlead.errors import LaunchError
 HOST_OPTIONS = frozenset(
     {"n", "np", "c", "H", "host", "hostfile", "machinefile", "default-hostfile"}
 )
-PLACING_OPTIONS = frozenset(
-    {"map-by", "rank-by", "rf", "rankfile", "bynode", "byslot", "npernode", "N", "ppr"}
-    | {"npersocket"}
-)
 
 # Both must be exactly "1": tried with Open MPI 4.1.4 and 5.0.11, where other values, one variable
 # alone and (in 5) the names with PRTE_ are refused.

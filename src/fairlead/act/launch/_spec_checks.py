@@ -16,21 +16,19 @@ from fairlead.files.archive import write_text
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
-def check_spec(
-    spec: LaunchSpec, host_options: Collection[str], placing_options: Collection[str]
-) -> None:
+def check_spec(spec: LaunchSpec, host_options: Collection[str]) -> None:
     """Check a spec before anything is written.
 
     Args:
         spec: The program to start, and where.
         host_options: Launcher options, without dashes, that choose hosts or the number of ranks;
             refused among the user's own when cluster or placement is given.
-        placing_options: Launcher options that place ranks; refused when a placement is given.
 
     Raises:
         TopologyError: The ranks or the placement do not fit the cluster.
         LaunchError: There is no program, or a variable's name or a launcher argument is unusable.
     """
+    assert spec.cpus is None or spec.placement is not None
     if not spec.program:
         raise LaunchError("no program to start was given")
     if ":" in spec.program:
@@ -50,7 +48,6 @@ def check_spec(
         if spec.cluster is not None:
             spec.placement.require_fits(spec.cluster)
         _refuse(spec.launcher_args, host_options, "the hosts and the number of ranks")
-        _refuse(spec.launcher_args, placing_options, "the placement")
         _check_names(spec.placement.host_names())
     for name in spec.env:
         if not _VARIABLE.fullmatch(name):

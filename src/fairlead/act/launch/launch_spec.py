@@ -13,6 +13,20 @@ from fairlead.model.placement import Placement
 
 
 @dataclasses.dataclass(frozen=True)
+class RankCpus:
+    """The CPUs on which each rank may run.
+
+    Attributes:
+        lists: For each rank, in the form of cpuset(7): "0-3,8".
+        by_program: Whether each rank asks for them itself, by taskset(1) before its program, and
+            not the launcher.
+    """
+
+    lists: tuple[str, ...]
+    by_program: bool
+
+
+@dataclasses.dataclass(frozen=True)
 class LaunchSpec:
     """One MPI program on some hosts.
 
@@ -23,9 +37,11 @@ class LaunchSpec:
             allocation).
         placement: Host of each rank; None leaves the placement to the launcher.
         env: Environment variables that every rank gets in addition to its usual ones.
-        launcher_args: The user's own arguments for the launcher, passed on unchanged.
+        launcher_args: The user's own arguments for the launcher, passed on unchanged. Those that
+            place ranks have no effect in a start with a placement.
         shares_hosts: Other jobs run on the same hosts; its ranks are not bound to cores then,
             unless `launcher_args` bind them.
+        cpus: CPUs of the ranks, for a start with a placement; None leaves them to the launcher.
     """
 
     program: tuple[str, ...]
@@ -35,6 +51,7 @@ class LaunchSpec:
     env: Mapping[str, str] = dataclasses.field(default_factory=dict)
     launcher_args: tuple[str, ...] = ()
     shares_hosts: bool = False
+    cpus: RankCpus | None = None
 
 
 class Launcher(Protocol):

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from fairlead.act.launch._exports import hydra_exports
+from fairlead.act.launch._placed_start import placed_start
 from fairlead.act.launch._spec_checks import (
     check_spec,
     given_hostfile,
@@ -21,11 +22,11 @@ from fairlead.act.launch._spec_checks import (
 from fairlead.act.launch.formats.machinefile import machinefile_lines
 from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.act.launch.slurm import is_reached_by_launchers
+from fairlead.errors import LaunchError
 
 _BANNER = re.compile(r"HYDRA build details:\s*Version:\s*(\d+)\.(\d+)(?:\.(\d+))?")
 
 HOST_OPTIONS = frozenset({"n", "np", "f", "hostfile", "machinefile", "machine", "hosts", "host"})
-PLACING_OPTIONS = frozenset({"ppn", "perhost", "order-nodes"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,11 +48,14 @@ class Mpich:
 
     def check(self, spec: LaunchSpec) -> None:
         """Check what is to be started, without starting or writing anything."""
-        check_spec(spec, HOST_OPTIONS, PLACING_OPTIONS)
+        check_spec(spec, HOST_OPTIONS)
 
     def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         """Write the files that the program's start needs to `work_dir`; return the command line."""
         self.check(spec)
+        spec = placed_start(spec)
+        if spec.cpus is not None:
+            raise LaunchError("Hydra takes no list of CPUs for each rank")
         return [
             str(self.path),
             *_hosts(spec, work_dir),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,9 +31,10 @@ TIMEOUT_S = 60.0
 # sometimes never ends.
 _REPORT = (
     'echo "fairlead-rank ${OMPI_COMM_WORLD_RANK-${PMI_RANK-${PMIX_RANK-$SLURM_PROCID}}} '
-    '$(uname -n) $(cat /proc/sys/kernel/random/boot_id) $(readlink /proc/self/ns/net)"; sleep 0.5'
+    "$(uname -n) $(cat /proc/sys/kernel/random/boot_id) $(readlink /proc/self/ns/net) "
+    "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*/cpus=/p' /proc/self/status)\"; sleep 0.5"
 )
-_REPORTED = re.compile(r"fairlead-rank (\d+) (\S+) (\S+) (\S+)")
+_REPORTED = re.compile(r"fairlead-rank (\d+) (\S+) (\S+) (\S+) cpus=([\d,-]+)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,8 +46,20 @@ class Machine:
     network: str
 
 
-def observe_ranks(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[Machine]:
-    """The machine of each rank that the launcher starts for this spec.
+class ObservedRank(NamedTuple):
+    """Where a rank runs.
+
+    Attributes:
+        machine: Its machine.
+        cpus: CPUs on which it may run, in the form of cpuset(7): "0-3,8".
+    """
+
+    machine: Machine
+    cpus: str
+
+
+def observe_ranks(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[ObservedRank]:
+    """The machine and CPUs of each rank that the launcher starts for this spec.
 
     Args:
         launcher: The user's launcher.
@@ -62,16 +76,16 @@ def observe_ranks(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[
         finished = run(launcher.prepare_command(small, work_dir), capture=True, timeout_s=TIMEOUT_S)
     except LaunchTimeoutError as error:
         raise LaunchError(f"{error}; {_last_line(error.finished.stderr, 1)}") from error
-    machine_of_rank = {
-        int(rank): Machine(name, boot, network)
-        for rank, name, boot, network in _REPORTED.findall(finished.stdout)
+    seen = {
+        int(rank): ObservedRank(Machine(name, boot, network), cpus)
+        for rank, name, boot, network, cpus in _REPORTED.findall(finished.stdout)
     }
     if finished.returncode != 0:
         raise LaunchError(_last_line(finished.stderr or finished.stdout, finished.returncode))
-    num_ranks = len(machine_of_rank) if spec.num_ranks is None else spec.num_ranks
-    if num_ranks == 0 or sorted(machine_of_rank) != list(range(num_ranks)):
-        raise LaunchError(f"{len(machine_of_rank)} of {num_ranks} ranks reported their host")
-    return [machine_of_rank[rank] for rank in range(num_ranks)]
+    num_ranks = len(seen) if spec.num_ranks is None else spec.num_ranks
+    if num_ranks == 0 or sorted(seen) != list(range(num_ranks)):
+        raise LaunchError(f"{len(seen)} of {num_ranks} ranks reported their host")
+    return [seen[rank] for rank in range(num_ranks)]
 
 
 def observe_machines(
@@ -84,7 +98,7 @@ def observe_machines(
     """
     one_each = Placement(cluster.hosts, np.arange(cluster.num_hosts), method="probe")
     spec = LaunchSpec(("true",), cluster.num_hosts, cluster, one_each, launcher_args=launcher_args)
-    return observe_ranks(launcher, spec, work_dir)
+    return [rank.machine for rank in observe_ranks(launcher, spec, work_dir)]
 
 
 def observe_hosts(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[str]:
@@ -97,7 +111,7 @@ def observe_hosts(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[
     cluster = spec.cluster
     if cluster is None:
         raise LaunchError("no hosts were given")
-    machines = observe_ranks(launcher, spec, work_dir)
+    machines = [rank.machine for rank in observe_ranks(launcher, spec, work_dir)]
     named = {machine.name for machine in machines}
     if named <= set(cluster.hosts) and len(set(machines)) == len(named):
         return [machine.name for machine in machines]

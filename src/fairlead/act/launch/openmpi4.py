@@ -11,6 +11,7 @@ import socket
 from pathlib import Path
 
 from fairlead.act.launch import _openmpi
+from fairlead.act.launch._placed_start import placed_start
 from fairlead.act.launch._spec_checks import check_spec, write_once
 from fairlead.act.launch.host_names import is_local_host
 from fairlead.act.launch.launch_spec import LaunchSpec
@@ -40,13 +41,14 @@ class OpenMpi4:
 
     def check(self, spec: LaunchSpec) -> None:
         """Check what is to be started, without starting or writing anything."""
-        check_spec(spec, _openmpi.HOST_OPTIONS, _openmpi.PLACING_OPTIONS)
+        check_spec(spec, _openmpi.HOST_OPTIONS)
         _openmpi.check_root(spec)
         _check_short_names(spec)
 
     def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         """Write the files that the program's start needs to `work_dir`; return the command line."""
         self.check(spec)
+        spec = placed_start(spec)
         return _openmpi.command_line(self.path, spec, _hosts(spec, work_dir))
 
 
@@ -75,9 +77,9 @@ def _cut_name(host: str) -> str:
 
 
 def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
-    # seq and not a rankfile: a rankfile binds every rank to the cores it names and overrules
-    # --bind-to. A seq file names hosts only. Ranks on the machine of mpirun are then bound as by
-    # default (core up to 2 ranks, else socket); ranks on other machines run unbound.
+    # seq and not a rankfile, which binds every rank. A seq file may name hosts only: ranks on the
+    # machine of mpirun are then bound as by default (core up to 2 ranks, else socket), and ranks on
+    # other machines run unbound. With CPUs after the host all are bound to these.
     if spec.placement is not None:
         path = write_once(work_dir, "seq", _seq_lines(spec, spec.placement))
         return ["--hostfile", str(path), "--map-by", "seq"]
@@ -92,4 +94,7 @@ def _seq_lines(spec: LaunchSpec, placement: Placement) -> list[str]:
         host: (own_name if is_local_host(host) else host) + _openmpi.login_of(spec, host)
         for host in set(placement.host_names())
     }
-    return [spelling[host] for host in placement.host_names()]
+    cpus = [""] * placement.num_ranks if spec.cpus is None else [f" {x}" for x in spec.cpus.lists]
+    return [
+        spelling[host] + of_rank for host, of_rank in zip(placement.host_names(), cpus, strict=True)
+    ]

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from fairlead.act.launch import _openmpi
+from fairlead.act.launch._placed_start import placed_start
 from fairlead.act.launch._spec_checks import check_spec, option_names, slots_per_host, write_once
 from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.errors import LaunchError
@@ -42,12 +43,13 @@ class OpenMpi5:
 
     def check(self, spec: LaunchSpec) -> None:
         """Check what is to be started, without starting or writing anything."""
-        check_spec(spec, _openmpi.HOST_OPTIONS, _openmpi.PLACING_OPTIONS)
+        check_spec(spec, _openmpi.HOST_OPTIONS)
         _openmpi.check_root(spec)
 
     def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         """Write the files that the program's start needs to `work_dir`; return the command line."""
         self.check(spec)
+        spec = placed_start(spec)
         _check_file_names(work_dir)
         return _openmpi.command_line(self.path, spec, _hosts(spec, work_dir))
 
@@ -67,6 +69,19 @@ def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
     # A seq file alone crashes mpirun (rc 139): the hostfile has to be there as well, and its slots
     # are enforced.
     hostfile = write_once(work_dir, "hosts", _openmpi.hostfile_lines(spec))
+    if spec.cpus is not None:
+        lines = [
+            f"rank {rank}={host} slot={cpus}"
+            for rank, (host, cpus) in enumerate(
+                zip(spec.placement.host_names(), spec.cpus.lists, strict=True)
+            )
+        ]
+        ranks = write_once(work_dir, "ranks", lines)
+        # Where a variable says not to bind, a rankfile alone does not.
+        return [
+            *("--hostfile", str(hostfile), "--map-by", f"rankfile:file={ranks}"),
+            *("--bind-to", "core"),
+        ]
     path = write_once(work_dir, "seq", spec.placement.host_names())
     overload = ":oversubscribe" if _needs_overload(spec) else ""
     return ["--hostfile", str(hostfile), "--map-by", f"seq:file={path}{overload}"]

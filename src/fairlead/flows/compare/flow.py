@@ -19,9 +19,11 @@ from fairlead.errors import InputError, LaunchError
 from fairlead.files import run_directory
 from fairlead.files.archive import write_text
 from fairlead.flows.compare.comparison import Comparison, MethodRuns, PredictedCost
+from fairlead.flows.inputs.binding import keep_binding
 from fairlead.flows.inputs.run_log import RunLog
 from fairlead.flows.inputs.session import Session, prepare, probe_program_for
 from fairlead.flows.request import Request
+from fairlead.measure.observed_launcher import ObservedBinding
 from fairlead.model.cost import Cost, evaluate
 from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator, Progress
@@ -98,6 +100,7 @@ def compare(
     time_pattern: str | None = None,
     prepared_by: Callable[[Request, Narrator], Session] | None = None,
     start: Callable[..., Finished] = run_to_its_end,
+    bind: Callable[[Session, Placement], ObservedBinding] = keep_binding,
 ) -> None:
     """Run the program `repeats` times by each method, in turns.
 
@@ -112,6 +115,7 @@ def compare(
             output; None takes the time of the whole launcher command.
         prepared_by: Finds hosts, network and traffic; None measures and traces.
         start: Starts a command, as `fairlead.act.launch.run`.
+        bind: Finds the CPUs of placed ranks, as `keep_binding`.
 
     Raises:
         Error: A step failed, or a run of the program did.
@@ -129,7 +133,7 @@ def compare(
         announce(comparison, session.directory.path)
 
     with session.directory.noting_failure():
-        candidates = [candidate(session, method) for method in _with_baseline(methods)]
+        candidates = [candidate(session, method, bind) for method in _with_baseline(methods)]
         series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
         try:
             with narrator.progress("runs") as on_progress:
@@ -149,7 +153,9 @@ def _measure_now(request: Request, narrator: Narrator) -> Session:
         return prepare(request, narrator, probe_program)
 
 
-def candidate(session: Session, method: str) -> Candidate:
+def candidate(
+    session: Session, method: str, bind: Callable[[Session, Placement], ObservedBinding]
+) -> Candidate:
     """Place the ranks by one method and write the launcher's files for it."""
     started = time.monotonic()
     placement = session.place(method)
@@ -158,6 +164,11 @@ def candidate(session: Session, method: str) -> Candidate:
     folder.mkdir()
     placement.save(folder / run_directory.PLACEMENT)
     spec = session.request.launch_spec(session.cluster, None if method == BASELINE else placement)
+    if method != BASELINE:
+        binding = bind(session, placement)
+        spec = dataclasses.replace(spec, cpus=binding.cpus)
+        if binding.lost is not None:
+            session.narrator.tell(f"{method}: binding is not kept: {binding.lost}")
     cost = evaluate(placement, session.traffic, session.network)
     return Candidate(
         method, placement, cost, mapping_s, session.launcher.prepare_command(spec, folder)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from fairlead.act.launch import Launcher, LaunchSpec, observe_hosts
+from fairlead.act.launch import Launcher, LaunchSpec, has_placing_option, observe_hosts
 from fairlead.decide.placement.filling import fill_by_slot
 from fairlead.errors import Error, InputError
 from fairlead.files.scratch import scratch_folder
@@ -54,7 +54,8 @@ def observe_launcher(
     """The placement by the launcher's own start, and the cluster with the slots that it has.
 
     Where hosts have more ranks than slots, because the launcher was asked to oversubscribe, their
-    slots are raised: a placement may use what the launcher uses.
+    slots are raised: a placement may use what the launcher uses. Where the user's arguments place
+    ranks (two on each host), no host gets more of them than the launcher gives to one.
 
     Args:
         launcher: The user's launcher.
@@ -79,7 +80,9 @@ def observe_launcher(
             return _assume(cluster, num_ranks, str(error), narrator)
         with contextlib.suppress(InputError):  # Else it is observed again, in about a second.
             remember_observed(kept, found)
-    return _with_slots(cluster, found), _placement(cluster, found.host_of_rank)
+    most = max(Counter(found.host_of_rank).values())
+    roomy = _with_slots(cluster, found, most if has_placing_option(launcher_args) else None)
+    return roomy, _placement(cluster, found.host_of_rank)
 
 
 def _slots(launcher: Launcher, spec: LaunchSpec, observe: Observe) -> dict[str, int]:
@@ -97,13 +100,14 @@ def _slots(launcher: Launcher, spec: LaunchSpec, observe: Observe) -> dict[str, 
     return {host: each * named[host] for host in cluster.bare_hosts}
 
 
-def _with_slots(cluster: Cluster, found: Observed) -> Cluster:
+def _with_slots(cluster: Cluster, found: Observed, most: int | None) -> Cluster:
     used = Counter(found.host_of_rank)
-    slots = tuple(
+    slots = [
         max(found.slots.get(host, given), used[host])
         for host, given in zip(cluster.hosts, cluster.slots, strict=True)
-    )
-    return dataclasses.replace(cluster, slots=slots, bare_hosts=frozenset())
+    ]
+    slots = slots if most is None else [min(number, most) for number in slots]
+    return dataclasses.replace(cluster, slots=tuple(slots), bare_hosts=frozenset())
 
 
 def _placement(cluster: Cluster, host_of_rank: Sequence[str]) -> Placement:

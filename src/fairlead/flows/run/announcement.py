@@ -134,6 +134,8 @@ def reason_of(session: Session, decision: Decision) -> str:
     if decision.placement is not None:
         return f"placed by {method}: {saved}"
     kept = "the launcher's placement is kept"
+    if decision.lost_binding is not None:
+        return f"{kept}: on that of {method} {decision.lost_binding}"
     if decision.is_barred:
         return f"{kept}: that of {method} has proved slower"
     if rule.is_hopeless(gain):

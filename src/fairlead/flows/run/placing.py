@@ -6,12 +6,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from fairlead.act.launch import LaunchSpec
+from fairlead.act.launch import LaunchSpec, RankCpus
 from fairlead.decide.decision import Decision, judged
 from fairlead.decide.kept_decisions import decision_path, keep, recalled
 from fairlead.decide.measurer import HostsMeasurer
@@ -20,6 +21,7 @@ from fairlead.decide.rule import barred_by
 from fairlead.decide.search import DecisionProblem, default_budget_s, mapping_s, search
 from fairlead.errors import InputError
 from fairlead.files import run_directory
+from fairlead.flows.inputs.binding import keep_binding
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.run.announcement import reason_of
 from fairlead.flows.run.features import FeaturePlan
@@ -38,6 +40,7 @@ class PlacedRanks(FeaturePlan):
     """Ranks on the hosts that were decided; None: where the launcher puts them."""
 
     placement: Placement | None
+    cpus: RankCpus | None = None
 
     @property
     def is_taken(self) -> bool:
@@ -46,8 +49,8 @@ class PlacedRanks(FeaturePlan):
 
     @contextlib.contextmanager
     def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
-        """The start with each rank on its host."""
-        yield dataclasses.replace(spec, placement=self.placement)
+        """The start with each rank on its host, and on the CPUs that it would have otherwise."""
+        yield dataclasses.replace(spec, placement=self.placement, cpus=self.cpus)
 
 
 def plan_placement(session: Session, decision: Decision) -> PlacedRanks:
@@ -61,11 +64,32 @@ def plan_placement(session: Session, decision: Decision) -> PlacedRanks:
         why=reason_of(session, decision),
         saved_share=saved_share,
         placement=decision.placement,
+        cpus=decision.cpus,
     )
 
 
 def decide(session: Session) -> Decision:
-    """A decision kept from an earlier run while nothing has changed, or one made now."""
+    """A decision kept from an earlier run while nothing has changed, or one made now.
+
+    A placement by which ranks would lose their binding is not used.
+    """
+    decision = _decide(session)
+    if decision.placement is None:
+        return decision
+    started = time.monotonic()
+    binding = keep_binding(session, decision.placement)
+    decision = dataclasses.replace(
+        decision,
+        cpus=binding.cpus,
+        lost_binding=binding.lost,
+        seconds=decision.seconds + time.monotonic() - started,
+    )
+    if binding.lost is not None:
+        return dataclasses.replace(decision, placement=None)
+    return decision
+
+
+def _decide(session: Session) -> Decision:
     history = session.log.kept
     budget_s = None if session.is_network_given else _budget_s(session)
     kept = recalled(_path(session, session.network), session.cluster)

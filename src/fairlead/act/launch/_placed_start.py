@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A start with a placement: options of the launcher that it replaces, and the CPUs of its ranks."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from fairlead.act.launch.launch_spec import LaunchSpec
+
+__all__ = ["PLACING_OPTIONS", "has_placing_option", "placed_start"]
+
+PLACING_OPTIONS = {
+    **dict.fromkeys(("map-by", "rank-by", "rf", "rankfile", "N", "npernode", "npersocket"), 1),
+    **dict.fromkeys(("ppr", "ppn", "perhost", "order-nodes"), 1),
+    **dict.fromkeys(("bynode", "byslot", "by-node", "by-slot"), 0),
+}
+"""Options that place ranks, without dashes, and how many values follow each."""
+
+_BINDING_OPTIONS = {
+    **dict.fromkeys(("bind-to", "binding", "cpu-set", "cpu-list", "cpus-per-proc"), 1),
+    **dict.fromkeys(("cpus-per-rank", "membind"), 1),
+    **dict.fromkeys(("bind-to-core", "bind-to-socket", "bind-to-none"), 0),
+}
+"""Options that choose CPUs, likewise."""
+
+_LISTS = "FAIRLEAD_CPUS"
+
+# The lists stand in the order of ranks, with "/" between two. The program replaces the shell, so
+# its signals and its exit code are its own.
+_BIND = (
+    "rank=${OMPI_COMM_WORLD_RANK-${PMI_RANK-${PMIX_RANK-$SLURM_PROCID}}}; IFS=/; set -f; "
+    f"for cpus in ${_LISTS}; do [ $rank = 0 ] && break; rank=$((rank - 1)); done; "
+    f'unset IFS {_LISTS} rank; exec taskset -c "$cpus" "$@"'
+)
+
+
+def has_placing_option(arguments: Iterable[str]) -> bool:
+    """Whether one of the user's arguments for the launcher places ranks."""
+    return any(_name(word) in PLACING_OPTIONS for word in arguments if word.startswith("-"))
+
+
+def placed_start(spec: LaunchSpec) -> LaunchSpec:
+    """The spec without what its placement and its lists of CPUs replace."""
+    if spec.placement is None:
+        return spec
+    arguments = _without(spec.launcher_args, PLACING_OPTIONS)
+    if spec.cpus is None:
+        return dataclasses.replace(spec, launcher_args=arguments)
+    arguments = _without(arguments, _BINDING_OPTIONS)
+    if not spec.cpus.by_program:
+        return dataclasses.replace(spec, launcher_args=arguments)
+    return dataclasses.replace(
+        spec,
+        program=("/bin/sh", "-c", _BIND, "sh", *spec.program),
+        env={**spec.env, _LISTS: "/".join(spec.cpus.lists)},
+        launcher_args=(*arguments, "-bind-to", "none"),
+        cpus=None,
+    )
+
+
+def _without(arguments: Sequence[str], options: Mapping[str, int]) -> tuple[str, ...]:
+    """The arguments without these options and their values."""
+    left, kept = list(arguments), []
+    while left:
+        word = left.pop(0)
+        name = _name(word)
+        if word.startswith("-") and name in options:
+            del left[: 0 if "=" in word else options[name]]
+        else:
+            kept.append(word)
+    return tuple(kept)
+
+
+def _name(word: str) -> str:
+    return word.lstrip("-").partition("=")[0]

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The CPUs of placed ranks are those that the launcher gives to as many ranks of its own start."""
+
+from __future__ import annotations
+
+import contextlib
+
+from fairlead.act.launch import BindingLostError, with_binding
+from fairlead.errors import Error, InputError
+from fairlead.files.scratch import scratch_folder
+from fairlead.flows.inputs.session import Session
+from fairlead.measure.observed_launcher import (
+    ObservedBinding,
+    binding_path,
+    recall_binding,
+    remember_binding,
+)
+from fairlead.model.placement import Placement
+
+__all__ = ["keep_binding"]
+
+
+def keep_binding(session: Session, placement: Placement) -> ObservedBinding:
+    """The CPUs of the ranks, by what the launcher is seen to do without and with the placement."""
+    request = session.request
+    spec = request.launch_spec(session.cluster, placement)
+    path = binding_path(session.launcher, spec)
+    kept = recall_binding(path, request.network.max_age_s)
+    if kept is None:
+        try:
+            with scratch_folder("fairlead-binding-") as folder:
+                kept = ObservedBinding(cpus=with_binding(session.launcher, spec, folder).cpus)
+        except BindingLostError as error:
+            kept = ObservedBinding(lost=str(error))
+        except Error as error:
+            session.narrator.tell(f"binding of ranks: not compared with the launcher's: {error}")
+            return ObservedBinding()
+        with contextlib.suppress(InputError):  # Else it is observed again, in about two seconds.
+            remember_binding(path, kept)
+    return kept
