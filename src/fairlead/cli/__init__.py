@@ -44,6 +44,8 @@ COMMANDS = {
     "oracle": "What the network does now, along the routes that messages take.",
     "relay": "Messages that go around slow pairs of hosts.",
     "lab": "An emulated cloud on this machine: hosts with an uneven network between them.",
+    "doctor": "Check launcher, MPI, hosts, interfaces, clocks and binding, with a remedy for each "
+    "lack.",
     "mpi": "The MPIs that Fairlead is built for.",
 }
 """What each command does, as its own help begins."""

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead doctor`: whether a run would work here, and what to do where it would not."""
+
+from __future__ import annotations
+
+import typer
+
+from fairlead.cli.mpirun_spellings import SpelledCommand
+from fairlead.cli.output import JsonOption, print_json, stdout
+from fairlead.cli.request_options import HostOptions, LauncherOptions, hosts_named
+from fairlead.flows.doctor.flow import check_all
+from fairlead.report import doctor_view
+
+EXAMPLE = "Example: fairlead doctor --hostfile hosts.txt"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("doctor", epilog=EXAMPLE, cls=SpelledCommand)(doctor)
+
+
+def doctor(hosts: HostOptions, launcher: LauncherOptions, as_json: JsonOption = False) -> None:
+    """Check launcher, MPI, hosts, interfaces, clocks and binding, with a remedy for each lack.
+
+    Give it the hosts and launcher options of your run. Exit code 1 if a run would fail.
+    """
+    checks = check_all(hosts_named(hosts.hostfile, hosts.host), launcher.request())
+    if as_json:
+        print_json(doctor_view.facts(checks))
+    else:
+        stdout.print(doctor_view.table(checks))
+    if any(check.state == "failed" for check in checks):
+        raise typer.Exit(1)
