@@ -19,8 +19,8 @@ from fairlead.errors import InputError
 from fairlead.files import run_directory
 from fairlead.measure.network_sources import require_network
 from fairlead.measure.reachable import measured_part
+from fairlead.measure.traffic_files import load_traffic
 from fairlead.model.cluster import Cluster
-from fairlead.model.traffic import Traffic
 from fairlead.report import advice_facts, advice_view
 from fairlead.watch.past_runs import find_run, recorded_cluster
 
@@ -86,7 +86,7 @@ def advise(
     else:
         given_options.require_metric_used(context, [method], objective)
         given_options.require_objective_used(context, [method])
-        pattern = Traffic.load(traffic)
+        pattern = load_traffic(traffic)
     network = require_network(network_named(name, hosts), name)
     if pattern is not None and hosts is not None:
         hosts, network = measured_part(hosts, network)

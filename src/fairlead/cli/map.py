@@ -21,6 +21,7 @@ from fairlead.cli.output import JsonOption, print_json, print_lines, progress, s
 from fairlead.decide.placement import place
 from fairlead.errors import TopologyError
 from fairlead.measure.network_sources import TreeSource, source_kind
+from fairlead.measure.traffic_files import load_traffic
 from fairlead.model.cost import Cost, TreeCost, evaluate, evaluate_on_tree
 from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
@@ -81,7 +82,7 @@ def map_ranks(
         objective = options.Objective.sum  # The only objective that a tree has.
     given_options.require_metric_used(context, [method], objective)
     given_options.require_objective_used(context, [method])
-    pattern = Traffic.load(traffic)
+    pattern = load_traffic(traffic)
     known = network_named(network, hosts, mpirun)
     if rank_grid is not None and isinstance(known, Network) and known.coordinates is not None:
         given_options.refuse(context, {"metric"}, "has no effect: ranks and hosts have coordinates")

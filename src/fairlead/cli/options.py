@@ -100,7 +100,9 @@ NetworkSource = Annotated[
 TrafficFile = Annotated[
     Path | None,
     option_kinds.file(
-        "A .traffic.npz file, or trace: to trace the program now in any case.", TRAFFIC
+        "A .traffic.npz or .csv file, Open MPI's monitoring (NAME.RANK.prof), or trace: to trace "
+        "now in any case.",
+        TRAFFIC,
     ),
 ]
 First = Annotated[

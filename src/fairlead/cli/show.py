@@ -9,9 +9,12 @@ from typing import Annotated
 import typer
 
 from fairlead.cli import options
+from fairlead.cli.help import OUTPUT
 from fairlead.cli.output import JsonOption, print_json, stdout
 from fairlead.cli.runs import tell_latest
 from fairlead.flows.compare.comparison import Comparison
+from fairlead.measure.traffic_files import csv_lines
+from fairlead.model.traffic import Traffic
 from fairlead.report import comparison_view, facts, load_any, view
 from fairlead.report.files import OUTCOMES
 from fairlead.watch.past_runs import find_run
@@ -35,11 +38,22 @@ def show(
         ),
     ] = None,
     verbose: options.Verbose = False,
+    as_csv: Annotated[
+        bool,
+        typer.Option(
+            "--csv", rich_help_panel=OUTPUT, help="Print a traffic as comma-separated values."
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show a network, a topology, a traffic, a placement, a comparison or several placed jobs."""
     content = load_any(tell_latest(OUTCOMES) if file is None else find_run(file))
-    if as_json:
+    if as_csv:
+        if not isinstance(content, Traffic):
+            raise typer.BadParameter("only a traffic is shown so", param_hint="--csv")
+        for line in csv_lines(content):
+            typer.echo(line)
+    elif as_json:
         print_json(facts(content))
     elif verbose and isinstance(content, Comparison):
         stdout.print(comparison_view.view(content, stdout.width, is_verbose=True))

@@ -14,6 +14,7 @@ from fairlead.files.json_files import parse_json
 from fairlead.files.run_directory import COMPARISON, HISTORY, PLACEMENT
 from fairlead.files.whole_file import read_bytes
 from fairlead.flows.compare.comparison import Comparison
+from fairlead.measure.traffic_files import load_traffic
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.topology import Topology
@@ -60,6 +61,8 @@ def load_any(path: Path) -> Content:
     """
     if _RECORDING.fullmatch(str(path)) and not path.exists():
         return load_recording(str(path)).traffic
+    if path.suffix in {".csv", ".prof"}:
+        return load_traffic(path)
     path = next((path / name for name in OUTCOMES if (path / name).is_file()), path)
     kind = _kind(path)
     if not isinstance(kind, str) or kind not in KINDS:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from fairlead.errors import InputError
 from fairlead.files.naming import naming
 from fairlead.files.toml_files import read_toml
+from fairlead.measure.traffic_files import load_traffic
 from fairlead.model.traffic import Traffic
 from fairlead.simulation.job import Job, RatePer
 from fairlead.simulation.machine import Machine
@@ -156,7 +157,7 @@ class JobTable(_Table):
             return Job.from_traffic(recording.traffic, run_time_s, self.name or self.recording)
         assert self.traffic is not None
         path = folder / self.traffic
-        traffic = Traffic.load(path)
+        traffic = load_traffic(path)
         self._check_ranks(traffic, str(path))
         run_time_s = traffic.run_time_s if self.run_time is None else self.run_time
         if math.isnan(run_time_s):

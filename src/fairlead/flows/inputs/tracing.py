@@ -20,6 +20,7 @@ from fairlead.files.run_directory import RunDirectory, cache_folder, state_folde
 from fairlead.flows.request import Request, require_ranks
 from fairlead.measure import profile_cache
 from fairlead.measure.trace import TracedRun, trace
+from fairlead.measure.traffic_files import load_traffic
 from fairlead.measure.working_folder import changes_since, files_in
 from fairlead.model.cluster import Cluster
 from fairlead.model.traffic import Traffic
@@ -200,7 +201,7 @@ def given_traffic(request: Request) -> Traffic | None:
     """
     if request.traffic is None or request.traffic == TRACE_NOW:
         return None
-    traffic = Traffic.load(request.traffic)
+    traffic = load_traffic(request.traffic)
     remedy = f"trace the program with -n {request.num_ranks}"
     require_ranks(request.traffic, traffic.num_ranks, request.num_ranks, remedy)
     return traffic

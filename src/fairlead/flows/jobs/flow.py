@@ -22,8 +22,8 @@ from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs.tracing import find_traffic, record_traffic
 from fairlead.flows.jobs.jobs_file import JobEntry
 from fairlead.flows.request import LauncherRequest, Request
+from fairlead.measure.traffic_files import load_traffic
 from fairlead.model.cluster import Cluster
-from fairlead.model.traffic import Traffic
 from fairlead.narrator import Narrator
 from fairlead.simulation import Job
 
@@ -86,7 +86,7 @@ def place_traced_jobs(request: JobsRequest, narrator: Narrator) -> MappedJobs:
     hosts = request.hosts()
     # A program that runs twice has one file, which is read once.
     files = {job.traffic for job in request.jobs if job.traffic is not None}
-    traffic_of_file = {file: Traffic.load(file) for file in files}
+    traffic_of_file = {file: load_traffic(file) for file in files}
     jobs = []
     for entry in request.jobs:
         assert entry.traffic is not None, "a job without traffic is traced first"
