@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from lab_processes import processes_in
 
-from fairlead.lab import Lab
+from fairlead.lab import Lab, Scenario
 from fairlead.measure.tcp.probes import tcp_probe_program
 from fairlead.model.network import Network
 
@@ -83,6 +83,21 @@ def test_hosts_that_meet_agree_and_each_prints_its_own_rank(two_racks: Lab) -> N
     assert [int(options[host]["node-rank"]) for host in ordered] == list(range(8))
     assert {each["master-addr"] for each in options.values()} == {ordered[0]}
     assert crossings(two_racks, ordered) == 2
+
+
+def test_rates_over_tcp_are_within_five_percent_of_the_shaped_ones(tmp_path: Path) -> None:
+    network = tmp_path / "cloud.net.npz"
+    # Low enough that a busy machine with two cores can keep up with them.
+    pairs = {"median": "300Mbit/s", "sigma": 0.5, "seed": 3, "asymmetry": 0.5}
+    scenario = {"name": "pairs", "hosts": 4, "nic": "800Mbit/s", "pairs": pairs}
+    with Lab.up(Scenario.model_validate(scenario)) as lab:
+        done = order(lab, "--save-network", str(network))
+        shaped_Bps = lab.shaped_Bps()
+
+    assert done.returncode == 0, done.stderr
+    off = ~np.eye(4, dtype=bool)
+    errors_ratio = np.abs(Network.load(network).bandwidth_Bps[off] / shaped_Bps[off] - 1)
+    assert np.median(errors_ratio) < 0.05
 
 
 def test_host_that_cannot_be_reached_is_named_and_left_out_on_request(tmp_path: Path) -> None:

@@ -7,18 +7,23 @@ import contextlib
 import json
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from fairlead.errors import LaunchError, ProbeError
+from fairlead.measure.network_sources import Measuring, network_from, network_source
+from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.sampling import SamplePlan
 from fairlead.measure.tcp import TcpProbes, join, listen, measure_pairs, rehearse_orders
 from fairlead.measure.tcp.hosts_by_agent import start_program
 from fairlead.measure.tcp.probes import tcp_probe_program
+from fairlead.model.cluster import Cluster
 
 
 @contextlib.contextmanager
@@ -199,3 +204,43 @@ def test_error_of_the_host_that_listens_reaches_the_others() -> None:
     thread.join()
 
     assert said == [f"127.0.0.1:{place[1]}: no pair could be measured"]
+
+
+def test_network_source_measures_over_tcp_and_looks_for_no_launcher() -> None:
+    def program() -> ProbeProgram:
+        raise AssertionError("a launcher was looked for")
+
+    source = network_source("tcp:", Measuring(program))
+
+    network = network_from(source, Cluster.uniform(["localhost"], slots=2))
+
+    assert network.hosts == ("localhost",)
+    assert (source.is_given, source.profile_path(Cluster.uniform(["a"], slots=1))) == (False, None)
+
+
+def test_host_that_does_not_answer_is_named_by_the_source_or_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Names that mean no address of this machine, which the agent starts here all the same.
+    agent = tmp_path / "agent"
+    agent.write_text('#!/bin/sh\n[ "$1" = b ] && { echo closed >&2; exit 9; }\nexec sh -c "$2"\n')
+    agent.chmod(0o755)
+    monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", str(agent))
+    monkeypatch.setattr(
+        sys.modules["fairlead.measure.tcp.hosts_by_agent"],
+        "addresses_for_all",
+        lambda names: ["127.0.0.1"] * len(names),
+    )
+    cluster = Cluster.uniform(["a", "b", "c"], slots=1)
+
+    with pytest.raises(ProbeError, match=r"host 'b' \(closed\)"):
+        network_from(network_source("tcp:", Measuring(ProbeProgram)), cluster)
+    network = network_from(
+        network_source("tcp:", Measuring(ProbeProgram, skip_unreachable=True)), cluster
+    )
+
+    assert dict(network.unreachable) == {"b": "closed"}
+    assert {frozenset(pair) for pair in network.unmeasured_pairs()} == {
+        frozenset("ab"),
+        frozenset("bc"),
+    }

@@ -22,7 +22,7 @@ class HostOrder:
         hosts: Their names.
         slots: Ranks of each.
         own: The one that this process runs on, or that the user names; None where it is none.
-        port: Of the rendezvous on the first host.
+        port: Port of the rendezvous on the first host.
     """
 
     hosts: Sequence[str]

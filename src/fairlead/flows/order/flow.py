@@ -17,8 +17,14 @@ from fairlead.decide.order import Ordering, order_hosts
 from fairlead.decide.order.ordering import Rehearse
 from fairlead.flows.order.rendezvous import Place, as_json, joined_ordering, meeting_of
 from fairlead.measure.reachable import measured_part, reachable_part
-from fairlead.measure.sampling import SamplePlan
-from fairlead.measure.tcp import TcpProbes, hosts_by_agent, join, measure_pairs, rehearse_orders
+from fairlead.measure.tcp import (
+    TcpProbes,
+    hosts_by_agent,
+    join,
+    measure_pairs,
+    rehearse_orders,
+    usual_sample,
+)
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import evaluate
 from fairlead.model.host_tree import HostTree
@@ -32,8 +38,6 @@ __all__ = ["OrderRequest", "OrderResult", "order"]
 _REHEARSAL_S = 0.1
 """About what the pattern takes in one round of the rehearsal."""
 _NUM_ROUNDS = 9
-_MOST_WHOLE = 64
-"""Pairs one after the other up to which all are measured; each takes some 0.1 s."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +46,7 @@ class OrderRequest:
 
     Attributes:
         cluster: Hosts and slots in the given order; None for those that join.
-        num_hosts: Of a rendezvous without names.
+        num_hosts: Number of hosts of a rendezvous without names.
         pattern: As `fairlead.decide.order.pattern_named` takes it.
         message_bytes: Bytes that each rank contributes to one operation.
         network: Where the network comes from, if it is not to be measured over TCP.
@@ -111,7 +115,7 @@ def order(request: OrderRequest, narrator: Narrator) -> OrderResult:
         narrator.tell(f"measuring {cluster.num_hosts} hosts over TCP")
         with narrator.progress("measuring") as on_progress:
             network = measure_pairs(
-                probes, sample=_sample(probes, request.seed), on_progress=on_progress
+                probes, sample=usual_sample(probes, request.seed), on_progress=on_progress
             )
         measured, network = measured_part(cluster, network)
         measured_s = time.monotonic() - began_s
@@ -166,13 +170,6 @@ def _probes(
 def _greet(probes: TcpProbes, cluster: Cluster, request: OrderRequest) -> Cluster:
     reasons = probes.greet(request.limit_s)
     return reachable_part(cluster, reasons, request.skip_unreachable)
-
-
-def _sample(probes: TcpProbes, seed: int) -> SamplePlan | None:
-    hosts, cores = probes.count_hosts_of_machines()
-    num_hosts = len(probes.hosts)
-    at_once = max(1, cores // 2) if hosts > cores else max(1, num_hosts // 2)
-    return SamplePlan(seed=seed) if math.comb(num_hosts, 2) > _MOST_WHOLE * at_once else None
 
 
 def _rehearsal(probes: TcpProbes, network: Network, narrator: Narrator) -> Rehearse:

@@ -2,7 +2,7 @@
 """Measures networks over TCP, without MPI: a small program on each host, by ssh or a rendezvous."""
 
 from fairlead.measure.tcp.hosts_by_agent import hosts_by_agent
-from fairlead.measure.tcp.pairs import measure_pairs
+from fairlead.measure.tcp.pairs import measure_pairs, usual_sample
 from fairlead.measure.tcp.probes import TcpProbes
 from fairlead.measure.tcp.rehearsing import PatternTimes, rehearse_orders
 from fairlead.measure.tcp.rendezvous import DEFAULT_PORT, Meeting, join, listen
@@ -17,4 +17,5 @@ __all__ = [
     "listen",
     "measure_pairs",
     "rehearse_orders",
+    "usual_sample",
 ]

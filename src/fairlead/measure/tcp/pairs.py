@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import math
 import time
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +22,11 @@ from fairlead.measure.tcp.probes import TcpProbes
 from fairlead.model.network import Network
 from fairlead.narrator import Progress
 
-__all__ = ["measure_pairs"]
+__all__ = ["measure_pairs", "usual_sample"]
 
 _ROUND_TRIP_BYTES = 1
+_MOST_AFTER_ANOTHER = 64
+"""Pairs one after another up to which all are measured; each takes some 0.1 s."""
 _GRACE_S = 5.0
 """What an answer may take longer than the limits of the order itself."""
 
@@ -40,6 +44,7 @@ class _Precision:
 def measure_pairs(
     probes: TcpProbes,
     *,
+    hosts: Sequence[str] | None = None,
     sample: SamplePlan | None = None,
     concurrency: int = 0,
     patience_s: float = 10.0,
@@ -48,7 +53,8 @@ def measure_pairs(
     """Measure latency and bandwidth between all hosts, in both directions.
 
     Args:
-        probes: The programs on all hosts.
+        probes: The programs on all hosts that answer.
+        hosts: Hosts of the network, with `nan` for those without a program; None: all with one.
         sample: Measure a part of the pairs only and estimate the others; None for all.
         concurrency: Pairs measured at the same time; 0 for all disjoint pairs, or if the hosts are
             containers of one machine, one for two of its cores.
@@ -56,7 +62,7 @@ def measure_pairs(
         on_progress: Gets pairs done and pairs in all.
 
     Returns:
-        The network in the order of `probes.hosts`; pairs that failed are `nan`.
+        The network in the order of `hosts`; pairs that failed are `nan`.
 
     Raises:
         ProbeError: No pair could be measured; the message has the reason of one.
@@ -78,12 +84,23 @@ def measure_pairs(
         "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "probing_s": time.monotonic() - began_s,
     }
-    network = rounds.result().to_network(probes.hosts, probes.hosts, origin)
+    whole = tuple(hosts or probes.hosts)
+    network = rounds.result().to_network(whole, probes.hosts, origin)
     if num_hosts > 1 and not rounds.pairs:
         raise ProbeError(f"no pair of hosts could be measured: {rounds.failure}")
     if asked.sum() == asked.size - num_hosts:
         return network
-    return complete(network, asked & np.isnan(network.latency_s), sample.seed if sample else 0)
+    rows = np.ix_(*[[whole.index(host) for host in probes.hosts]] * 2)
+    is_lost = np.zeros((len(whole), len(whole)), dtype=bool)
+    is_lost[rows] = asked
+    return complete(network, is_lost & np.isnan(network.latency_s), sample.seed if sample else 0)
+
+
+def usual_sample(probes: TcpProbes, seed: int) -> SamplePlan | None:
+    """A part of the pairs where all of them would take long; None for all."""
+    num_pairs = math.comb(len(probes.hosts), 2)
+    is_many = num_pairs > _MOST_AFTER_ANOTHER * _usual_concurrency(probes)
+    return SamplePlan(seed=seed) if is_many else None
 
 
 def _usual_concurrency(probes: TcpProbes) -> int:
@@ -165,19 +182,20 @@ class _Rounds:
     ) -> None:
         busy = {host for pair in running.values() for host in pair}
         hosts = self.probes.hosts
-        for _ in range(len(pending)):
-            if len(running) >= self.concurrency:
-                return
+        waiting: list[tuple[int, int]] = []
+        # Two rounds of a tournament: who is free has a pair there, or waits for a slower one.
+        while pending and len(running) < self.concurrency and len(waiting) < 2 * len(hosts):
             low, high = pending.popleft()
             if {hosts[low], hosts[high]} & self._gone:
                 continue
             if {low, high} & busy:
-                pending.append((low, high))
+                waiting.append((low, high))
                 continue
             busy |= {low, high}
             running[hosts[low]] = (low, high)
             order = {"do": "measure", "peer": self.probes.place(hosts[high])}
             self.probes.tell(hosts[low], order | dataclasses.asdict(self.precision))
+        pending.extendleft(reversed(waiting))
 
     def _give_up(self, running: dict[str, tuple[int, int]]) -> None:
         for leader in running:
