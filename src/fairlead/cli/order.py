@@ -7,16 +7,16 @@ import os
 import socket
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
 import typer
 
 from fairlead.act.launch.order_formats import ORDER_FORMATS, HostOrder, OrderFormat, own_host
-from fairlead.cli import given_options, option_kinds, options
-from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, listed
+from fairlead.cli import given_options, options
+from fairlead.cli import order_options as choices
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, require_folder, warn
-from fairlead.cli.parsers import one_of, usage
+from fairlead.cli.parsers import usage
 from fairlead.cli.request_options import HostOptions, hosts_named
 from fairlead.errors import LaunchError
 from fairlead.files.archive import write_text
@@ -27,7 +27,6 @@ from fairlead.flows.request import named_or_allocated
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 from fairlead.report import order_view
-from fairlead.units import parse_size
 
 EXAMPLE = (
     "Example: fairlead order --hostfile hosts.txt --pattern ring --format hostfile -o ordered.txt"
@@ -39,141 +38,6 @@ _BAD_HOST = 3
 _OF_PLACE = frozenset({"num_hosts"})
 _OF_TCP = frozenset({"agent", "save_network"})
 
-Pattern = Annotated[
-    str,
-    typer.Option(
-        metavar="PATTERN",
-        rich_help_panel=PLACING,
-        help="What the ranks send each other: ring (an allreduce around all ranks), tree (an "
-        "allreduce by NCCL's double binary tree), all-to-all, grid:AxB (each rank with its "
-        "neighbours), or a .traffic.npz file. Ranks of a host stay together.",
-    ),
-]
-Size = Annotated[
-    int,
-    option_kinds.parsed(
-        parse_size, "SIZE", "Bytes that each rank contributes to one operation.", PLACING, "16MiB"
-    ),
-]
-Spare = Annotated[
-    int,
-    option_kinds.whole_number(
-        "Leave out so many hosts: bad ones, then those that the pattern does best without.",
-        PLACING,
-        least=0,
-    ),
-]
-Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        parser=usage(one_of(ORDER_FORMATS)),
-        metavar="NAME",
-        rich_help_panel=OUTPUT,
-        help=f"One of{listed(ORDER_FORMATS)}",
-    ),
-]
-Network_ = Annotated[
-    str | None,
-    typer.Option(
-        "--network",
-        metavar="FILE",
-        rich_help_panel=NETWORK,
-        show_default="measured over TCP",
-        help="A .net.npz file, or another source of fairlead map, such as oracle:URL.",
-    ),
-]
-Agent = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PROGRAM",
-        rich_help_panel=HOSTS,
-        show_default="that of an MPI launcher's variable, srun in a job of Slurm, or ssh",
-        help="What starts a command on another host: PROGRAM HOST COMMAND.",
-    ),
-]
-Listen = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HOST[:PORT]",
-        rich_help_panel=HOSTS,
-        help="Wait at this address of this machine for the other hosts, which --join.",
-    ),
-]
-Join = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HOST[:PORT]",
-        rich_help_panel=HOSTS,
-        help="Where no command reaches other hosts: the command is started on each, and they meet "
-        "at this host, which listens.",
-    ),
-]
-NumHosts = Annotated[
-    int | None,
-    option_kinds.whole_number("With --join or --listen, instead of their names.", HOSTS),
-]
-Answer = Annotated[
-    float,
-    option_kinds.duration("Time within which all hosts must answer or join.", HOSTS, "30s"),
-]
-Node = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HOST",
-        rich_help_panel=HOSTS,
-        show_default="this machine",
-        help="Whose rank --format torchrun prints.",
-    ),
-]
-Port = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        max=65535,
-        metavar="N",
-        rich_help_panel=OUTPUT,
-        help="Port of torchrun's rendezvous on the first host.",
-    ),
-]
-Output = Annotated[
-    Path | None, option_kinds.output("File for the order, instead of standard output.")
-]
-SaveNetwork = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", rich_help_panel=OUTPUT, help="Also write the measured network, a .net.npz."
-    ),
-]
-BadHosts = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-        help="Also write the names of bad hosts, one a line; the file is empty without one.",
-    ),
-]
-FailOnBad = Annotated[
-    bool,
-    typer.Option(
-        "--fail-on-bad",
-        rich_help_panel=OUTPUT,
-        help="Exit with code 3 if a host is bad; where hosts meet, if this one is.",
-    ),
-]
-Exec = Annotated[
-    bool,
-    typer.Option(
-        "--exec",
-        rich_help_panel=OUTPUT,
-        help="Then become the program, with variables that give it the order.",
-    ),
-]
-Program = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[-- PROGRAM [ARGS]...]", help="With --exec: what is to run."),
-]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
@@ -183,25 +47,25 @@ def register(app: typer.Typer) -> None:
 def order(
     context: typer.Context,
     host: HostOptions,
-    program: Program = None,
-    pattern: Pattern = "ring",
-    size: Size = 16 << 20,
-    spare: Spare = 0,
-    network: Network_ = None,
-    agent: Agent = None,
-    listen: Listen = None,
-    join: Join = None,
-    num_hosts: NumHosts = None,
-    answer_timeout: Answer = 30.0,
+    program: choices.Program = None,
+    pattern: choices.Pattern = "ring",
+    size: choices.Size = 16 << 20,
+    spare: choices.Spare = 0,
+    network: choices.NetworkSource = None,
+    agent: choices.Agent = None,
+    listen: choices.Listen = None,
+    join: choices.Join = None,
+    num_hosts: choices.NumHosts = None,
+    answer_timeout: choices.Answer = 30.0,
     skip_unreachable: options.SkipUnreachable = False,
-    node: Node = None,
-    form: Format = "names",
-    master_port: Port = 29500,
-    output: Output = None,
-    save_network: SaveNetwork = None,
-    bad_hosts: BadHosts = None,
-    fail_on_bad: FailOnBad = False,
-    execute: Exec = False,
+    node: choices.Node = None,
+    form: choices.Format = "names",
+    master_port: choices.Port = 29500,
+    output: choices.Output = None,
+    save_network: choices.SaveNetwork = None,
+    bad_hosts: choices.BadHosts = None,
+    fail_on_bad: choices.FailOnBad = False,
+    execute: choices.Exec = False,
     seed: options.Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -236,16 +100,12 @@ def order(
     found = find_order(request, TerminalNarrator())
     for line in order_view.lines(found.ordering, pattern, found.took_s):
         warn(line)
-    bad = [host.host for host in found.ordering.bad_hosts]
-    if save_network is not None and isinstance(found.network, Network):
-        found.network.save(save_network)
-    if bad_hosts is not None:
-        write_text(bad_hosts, "".join(f"{name}\n" for name in bad))
     if as_json:
         print_json(order_view.facts(found.ordering, pattern, found.took_s))
+    _write_found(found, save_network, bad_hosts)
     ordered = _ordered(found, node, master_port)
     _write(kind, ordered, output, is_printed=not (as_json or execute))
-    if fail_on_bad and (found.own in bad if found.own else bad):
+    if fail_on_bad and found.is_on_bad_host:
         raise typer.Exit(_BAD_HOST)
     if execute:
         _become(program or [], kind, ordered, output)
@@ -311,6 +171,13 @@ def _own_name(cluster: Cluster | None) -> str:
     """This machine's name among the hosts, or by itself."""
     known = None if cluster is None else own_host(cluster.hosts)
     return known or socket.gethostname()
+
+
+def _write_found(found: OrderResult, network: Path | None, bad_hosts: Path | None) -> None:
+    if network is not None and isinstance(found.network, Network):
+        found.network.save(network)
+    if bad_hosts is not None:
+        write_text(bad_hosts, "".join(f"{bad.host}\n" for bad in found.ordering.bad_hosts))
 
 
 def _ordered(found: OrderResult, node: str | None, port: int) -> HostOrder:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fairlead.decide.expected_gain import Gain, expected_gain
 from fairlead.decide.hosts.bad_hosts import BadHost, find_bad_hosts
-from fairlead.decide.order.patterns import pattern_named
+from fairlead.decide.order.patterns import Pattern, pattern_named
 from fairlead.decide.paired_median import paired_gain
 from fairlead.decide.placement import place
 from fairlead.errors import InputError
@@ -22,7 +22,7 @@ from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
 
-__all__ = ["LEAST_GAIN_RATIO", "Ordering", "Rehearse", "order_hosts"]
+__all__ = ["LEAST_GAIN_RATIO", "Ordering", "Rehearse", "order_hosts", "require_orderable"]
 
 LEAST_GAIN_RATIO = 0.02
 """Without this gain the given order is kept: runs in one order differ by as much."""
@@ -86,14 +86,11 @@ def order_hosts(
     Raises:
         InputError: The pattern does not fit the hosts, or nothing would be left of them.
     """
+    named = require_orderable(cluster, pattern, num_spare)
     num_blocks = cluster.num_hosts - num_spare
-    if num_blocks < 1:
-        raise InputError(f"spare: {num_spare} of {cluster.num_hosts} hosts leave none to use")
     bad_hosts = () if isinstance(network, HostTree) else tuple(find_bad_hosts(network))
     given = Placement(cluster.hosts, np.arange(num_blocks), method="given")
-    traffic = pattern_named(pattern, cluster.slots[:num_blocks]).between_hosts(
-        cluster.slots[:num_blocks], message_bytes
-    )
+    traffic = named.between_hosts(cluster.slots[:num_blocks], message_bytes)
     spared = [bad.host for bad in bad_hosts[:num_spare]]
     found = _placed(network, cluster, traffic, spared, seed)
     orders = [tuple(placement.host_names()) for placement in (given, found)]
@@ -118,6 +115,18 @@ def order_hosts(
         is_rehearsed=is_rehearsed,
         bad_hosts=bad_hosts,
     )
+
+
+def require_orderable(cluster: Cluster, pattern: str, num_spare: int) -> Pattern:
+    """The pattern, if it fits these hosts without the spare ones.
+
+    Raises:
+        InputError: It does not, or nothing would be left of the hosts.
+    """
+    num_blocks = cluster.num_hosts - num_spare
+    if num_blocks < 1:
+        raise InputError(f"spare: {num_spare} of {cluster.num_hosts} hosts leave none to use")
+    return pattern_named(pattern, cluster.slots[:num_blocks])
 
 
 def _placed(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fairlead.act.launch.remote_command import remote_command
 from fairlead.decide.order import Ordering, order_hosts
-from fairlead.decide.order.ordering import Rehearse
+from fairlead.decide.order.ordering import Rehearse, require_orderable
 from fairlead.flows.order.rendezvous import Place, as_json, joined_ordering, meeting_of
 from fairlead.measure.reachable import measured_part, reachable_part
 from fairlead.measure.tcp import (
@@ -90,6 +90,12 @@ class OrderResult:
     took_s: float
     own: str | None = None
 
+    @property
+    def is_on_bad_host(self) -> bool:
+        """Whether this host is bad, or any where it is not one of a rendezvous."""
+        bad = [found.host for found in self.ordering.bad_hosts]
+        return self.own in bad if self.own else bool(bad)
+
 
 def order(request: OrderRequest, narrator: Narrator) -> OrderResult:
     """Measure, order, and rehearse.
@@ -98,6 +104,8 @@ def order(request: OrderRequest, narrator: Narrator) -> OrderResult:
         Error: A host cannot be measured, or the pattern does not fit the hosts.
     """
     began_s = time.monotonic()
+    if request.cluster is not None:
+        require_orderable(request.cluster, request.pattern, request.num_spare)
     if request.place is not None and not request.place.is_own:
         ordering, own = joined_ordering(
             join(request.place.address, request.own_name, request.limit_s)
