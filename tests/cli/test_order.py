@@ -79,8 +79,8 @@ def test_each_node_gets_its_own_rank(order) -> None:
     ]
 
     for rank, words in enumerate(printed):
-        assert words[:2] == ["--nnodes=4", f"--node-rank={rank}"]
-        assert words[2] == f"--master-addr={names[0]}"
+        assert words[:2] == ["--nnodes=4", f"--node_rank={rank}"]
+        assert words[2] == f"--master_addr={names[0]}"
 
 
 def test_json_has_the_order_and_the_gain(order) -> None:

@@ -79,9 +79,9 @@ def test_hosts_that_meet_agree_and_each_prints_its_own_rank(two_racks: Lab) -> N
         host: dict(word.lstrip("-").split("=") for word in printed.split())
         for host, (printed, _errors) in said.items()
     }
-    ordered = sorted(options, key=lambda host: int(options[host]["node-rank"]))
-    assert [int(options[host]["node-rank"]) for host in ordered] == list(range(8))
-    assert {each["master-addr"] for each in options.values()} == {ordered[0]}
+    ordered = sorted(options, key=lambda host: int(options[host]["node_rank"]))
+    assert [int(options[host]["node_rank"]) for host in ordered] == list(range(8))
+    assert {each["master_addr"] for each in options.values()} == {ordered[0]}
     assert crossings(two_racks, ordered) == 2
 
 

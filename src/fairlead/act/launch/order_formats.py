@@ -87,9 +87,10 @@ def _slurm_variables(_order: HostOrder, file: Path | None) -> Mapping[str, str]:
 
 
 def _torchrun(order: HostOrder) -> str:
+    """Options with underscores, which torch 1.13 and 2 take; those with hyphens came with 2."""
     return (
-        f"--nnodes={len(order.hosts)} --node-rank={order.node_rank} "
-        f"--master-addr={order.hosts[0]} --master-port={order.port}\n"
+        f"--nnodes={len(order.hosts)} --node_rank={order.node_rank} "
+        f"--master_addr={order.hosts[0]} --master_port={order.port}\n"
     )
 
 

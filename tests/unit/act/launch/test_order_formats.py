@@ -23,7 +23,7 @@ ORDER = HostOrder(("h2", "h0", "h1"), (2, 2, 1), own="h0", port=29501)
         ("deepspeed", "h2 slots=2\nh0 slots=2\nh1 slots=1\n"),
         ("mpi-operator", "h2 slots=2\nh0 slots=2\nh1 slots=1\n"),
         ("slurm", "h2\nh2\nh0\nh0\nh1\n"),
-        ("torchrun", "--nnodes=3 --node-rank=1 --master-addr=h2 --master-port=29501\n"),
+        ("torchrun", "--nnodes=3 --node_rank=1 --master_addr=h2 --master_port=29501\n"),
         (
             "kueue",
             "kubectl label --overwrite node h2 fairlead.dev/rank=000000\n"
