@@ -48,16 +48,21 @@ def _outcome(ordering: Ordering, pattern: str) -> str:
         if gain.ratio == 0:
             return f"the given order is kept: no better one was found for {pattern}"
         return (
-            f"the given order is kept: the best one found saves {gain.ratio:.1%} of the time of "
-            f"{pattern}, {how}, and at least {LEAST_GAIN_RATIO:.0%} is needed"
+            f"the given order is kept: in the best one found {pattern} takes "
+            f"{1 - gain.ratio:.2f}{_interval(ordering)} of its time, {how}, and "
+            f"{1 - LEAST_GAIN_RATIO:.2f} with an interval below 1 is needed"
         )
-    interval = ""
-    if ordering.is_rehearsed:
-        interval = f" [{1 - gain.high_ratio:.2f}, {1 - gain.low_ratio:.2f}]"
     return (
-        f"{pattern} takes {1 - gain.ratio:.2f}{interval} of the time that it takes in the given "
-        f"order, {how}"
+        f"{pattern} takes {1 - gain.ratio:.2f}{_interval(ordering)} of the time that it takes in "
+        f"the given order, {how}"
     )
+
+
+def _interval(ordering: Ordering) -> str:
+    gain = ordering.gain
+    if not ordering.is_rehearsed:
+        return ""
+    return f" [{1 - gain.high_ratio:.2f}, {1 - gain.low_ratio:.2f}]"
 
 
 def _bad(ordering: Ordering) -> list[str]:

@@ -25,7 +25,7 @@ from fairlead.model.traffic import Traffic
 __all__ = ["LEAST_GAIN_RATIO", "Ordering", "Rehearse", "order_hosts", "require_orderable"]
 
 LEAST_GAIN_RATIO = 0.02
-"""Without this gain the given order is kept: runs in one order differ by as much."""
+"""Without this gain, or if its interval reaches a loss, the given order is kept."""
 
 _COST = "bottleneck_and_mean_s"
 
@@ -103,8 +103,9 @@ def order_hosts(
         times_s = rehearse(orders, traffic)
         gain, is_rehearsed = paired_gain(times_s[:, 1], times_s[:, 0]), True
     # A host that is left out because it is bad stays out, whatever its absence gains.
+    is_gain = gain.ratio >= LEAST_GAIN_RATIO and gain.is_beyond_noise
     # A bad host is left out where it can be, also if the pattern hardly uses its slow pairs.
-    is_taken = gain.ratio >= LEAST_GAIN_RATIO or not set(spared).isdisjoint(orders[0])
+    is_taken = is_gain or not set(spared).isdisjoint(orders[0])
     hosts = orders[1] if is_taken else orders[0]
     return Ordering(
         hosts=hosts,

@@ -91,6 +91,17 @@ def test_given_order_is_kept_if_the_rehearsal_gains_less_than_two_percent() -> N
     assert found.gain.ratio == pytest.approx(0.01)
 
 
+def test_given_order_is_kept_if_the_rehearsal_may_have_shown_a_loss() -> None:
+    # The median saves 10 %, but three of nine rounds lose.
+    ratios = [0.8, 0.85, 0.88, 0.9, 0.9, 0.95, 1.05, 1.1, 1.2]
+    times_s = np.column_stack([np.ones(9), ratios])
+
+    found = found_on(racks(ALTERNATING), "ring", rehearse=lambda _orders, _traffic: times_s)
+
+    assert found.gain.ratio == pytest.approx(0.1)
+    assert found.is_kept
+
+
 def test_rehearsed_gain_is_that_of_the_times() -> None:
     found = found_on(
         racks(ALTERNATING), "ring", rehearse=lambda _orders, _traffic: np.tile([1.0, 0.5], (9, 1))
