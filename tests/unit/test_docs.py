@@ -20,7 +20,7 @@ PAGES = sorted(
     [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
     + [*(ROOT / "docs").rglob("*.md")]
 )
-FOLDERS = "bench|bindings|cmake|core|docs|examples|lab|mpi|router|scripts|src|tests"
+FOLDERS = "bench|bindings|cmake|core|docs|examples|lab|mpi|router|scripts|src|tcp_probe|tests"
 
 OPTION = r"(?<![\w-])--[a-z][a-z-]+"
 

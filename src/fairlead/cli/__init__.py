@@ -29,6 +29,8 @@ COMMANDS = {
     "probe": "Measure latency and bandwidth between all hosts, in both directions.",
     "trace": "Run an MPI program once and write the bytes and messages between its ranks to a "
     "file.",
+    "order": "Put hosts in the order in which their ranks communicate fastest, without MPI or a "
+    "trace.",
     "map": "Choose a host for each rank, and print the costs next to the launcher's.",
     "tune": "Time collectives on your hosts by the MPI's own algorithms and by schedules.",
     "jobs": "Several programs at the same time, placed together so that they delay each other "

@@ -45,8 +45,8 @@ def advise(
         Path | None,
         typer.Argument(
             metavar="FILE|RUN",
-            help="A .net.npz file, probe: to measure the cluster now, or a run's folder or name, "
-            "which has all three inputs; without it the latest run.",
+            help="A .net.npz file, probe: or tcp: to measure the cluster now, or a run's folder or "
+            "name, which has all three inputs; without it the latest run.",
         ),
     ] = None,
     traffic: Annotated[Path | None, option_kinds.file("A .traffic.npz file.", TRAFFIC)] = None,

@@ -20,7 +20,7 @@ from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, stdout
 from fairlead.decide.placement import place
 from fairlead.errors import TopologyError
-from fairlead.measure.network_sources import TreeSource, source_kind
+from fairlead.measure.network_sources import TcpSource, TreeSource, source_kind
 from fairlead.measure.traffic_files import load_traffic
 from fairlead.model.cost import Cost, TreeCost, evaluate, evaluate_on_tree
 from fairlead.model.host_tree import HostTree
@@ -78,6 +78,8 @@ def map_ranks(
     kind = source_kind(network)
     if kind.is_given:
         given_options.refuse(context, {"mpirun"}, "only --network probe: starts a launcher")
+    if issubclass(kind, TcpSource):
+        given_options.refuse(context, {"mpirun"}, "--network tcp: starts no launcher")
     if issubclass(kind, TreeSource) and not given_options.is_given(context, "objective"):
         objective = options.Objective.sum  # The only objective that a tree has.
     given_options.require_metric_used(context, [method], objective)

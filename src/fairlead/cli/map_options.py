@@ -18,7 +18,7 @@ NetworkSource = Annotated[
     str,
     option_kinds.file(
         "A .net.npz or .topo.npz file, a .toml file of racks and their costs, probe: to measure "
-        "the cluster now, or oracle:URL.",
+        "the cluster now, tcp: to do so without MPI, or oracle:URL.",
         NETWORK,
     ),
 ]

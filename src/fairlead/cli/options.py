@@ -95,7 +95,10 @@ Method = Annotated[
 ]
 NetworkSource = Annotated[
     str | None,
-    option_kinds.file("A .net.npz file, or probe: to measure now in any case.", NETWORK),
+    option_kinds.file(
+        "A .net.npz file, or probe: to measure now in any case, or tcp: to do so without MPI.",
+        NETWORK,
+    ),
 ]
 TrafficFile = Annotated[
     Path | None,

@@ -24,7 +24,7 @@ from fairlead.flows.request import (
     RelayRequest,
     named_or_allocated,
 )
-from fairlead.measure.network_sources import source_kind
+from fairlead.measure.network_sources import TcpSource, source_kind
 from fairlead.model.cluster import Cluster
 from fairlead.narrator import Narrator
 
@@ -138,6 +138,9 @@ class MeasuringOptions(OptionGroup):
             refuse(context, _OF_PROBE, reason)
         elif not kind.may_be_kept:
             refuse(context, {"max_age"}, f"does not go together with --network {kind.form}")
+        if issubclass(kind, TcpSource):
+            reason = "has no effect with --network tcp:, which measures pairs in one way"
+            refuse(context, {"mode", "contention"}, reason)
         return dataclasses.replace(
             network.request(),
             budget_s=budget_s,

@@ -21,6 +21,7 @@ from fairlead.measure.network_sources import (
 )
 from fairlead.measure.network_sources.file import FileSource
 from fairlead.measure.network_sources.probe import KeptSource, ProbeSource
+from fairlead.measure.network_sources.tcp import TcpSource
 from fairlead.measure.probe_program import ProbeProgram
 
 CLUSTER = fl.Cluster.uniform(["a", "b"], slots=1)
@@ -54,6 +55,7 @@ def measuring(prober: Prober, **options: Any) -> Measuring:
     [
         (None, KeptSource),
         ("probe:", ProbeSource),
+        ("tcp:", TcpSource),
         ("cloud.net.npz", FileSource),
         ("probe", FileSource),
     ],

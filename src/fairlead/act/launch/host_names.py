@@ -6,6 +6,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
+from collections.abc import Sequence
 
 from fairlead.errors import LaunchError
 
@@ -61,6 +62,24 @@ def address_of(name: str) -> str:
     if not addresses:
         raise LaunchError(f"{name}: no name service knows its address")
     return addresses[0]
+
+
+def addresses_for_all(hosts: Sequence[str]) -> list[str]:
+    """Addresses by which the hosts reach each other.
+
+    Raises:
+        LaunchError: One has a loopback address only, and another host has not.
+    """
+    addresses = [address_of(host) for host in hosts]
+    is_loopback = [ipaddress.ip_address(address).is_loopback for address in addresses]
+    # As with Debian's "127.0.1.1 NAME" in /etc/hosts. If all are, they are all this machine.
+    if any(is_loopback) and not all(is_loopback):
+        index = is_loopback.index(True)
+        raise LaunchError(
+            f"{hosts[index]}: the name means {addresses[index]} here, where other hosts cannot "
+            "reach it; give its address on the network instead, or correct /etc/hosts"
+        )
+    return addresses
 
 
 def _addresses(name: str) -> list[tuple[socket.AddressFamily, str]]:

@@ -22,7 +22,7 @@ from fairlead.errors import LaunchError
 from fairlead.files.scratch import scratch_folder
 from fairlead.model.cluster import Cluster
 
-__all__ = ["remote_agent", "unreachable_hosts"]
+__all__ = ["first_installed", "remote_agent", "unreachable_hosts"]
 
 _POLL_S = 0.01
 
@@ -76,15 +76,23 @@ def remote_agent(launcher: Launcher, launcher_args: Sequence[str] = ()) -> list[
     """
     for before, value in itertools.pairwise(launcher_args):
         if before in launcher.agent_options:
-            return _first_installed(value, before)
+            return first_installed(value, before)
     for name in launcher.agent_variables:
         if os.environ.get(name):
-            return _first_installed(os.environ[name], name)
+            return first_installed(os.environ[name], name)
     return None
 
 
-def _first_installed(value: str, origin: str) -> list[str]:
-    # Open MPI takes alternatives, "ssh : rsh", and uses the first that is there.
+def first_installed(value: str, origin: str) -> list[str]:
+    """Program and arguments of an agent; of alternatives, "ssh : rsh", the first that is there.
+
+    Args:
+        value: The user's text.
+        origin: The option or variable that it is from.
+
+    Raises:
+        LaunchError: It names no program, or its quotes do not match.
+    """
     try:
         agents = [words for part in value.split(" : ") if (words := shlex.split(part))]
     except ValueError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import ipaddress
 import secrets
 import shlex
 import threading
@@ -14,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fairlead.act.launch import Launcher
-from fairlead.act.launch.host_names import address_of, is_local_host
+from fairlead.act.launch.host_names import addresses_for_all, is_local_host
 from fairlead.act.launch.reach import remote_agent
 from fairlead.act.plan.relay import RouterPlace
 from fairlead.act.relay.router_process import RouterEndedError, RouterProcess
@@ -220,7 +219,7 @@ class Routers:
                 raise LaunchError(f"{host}: its router refused the job")
 
     def _start(self, hosts: Sequence[str]) -> None:
-        addresses = _addresses_for_all(hosts)
+        addresses = addresses_for_all(hosts)
         folders = [f"/tmp/fairlead-router-{secrets.token_hex(8)}" for _ in hosts]
         rows = list(zip(hosts, addresses, folders, strict=True))
         processes: list[RouterProcess] = []
@@ -357,21 +356,3 @@ def running_routers(
     """
     with Routers(launcher, hosts, launcher_args, report) as routers:
         yield routers.begin(key, hosts)
-
-
-def _addresses_for_all(hosts: Sequence[str]) -> list[str]:
-    """Addresses by which the hosts reach each other.
-
-    Raises:
-        LaunchError: One has a loopback address only, and another host has not.
-    """
-    addresses = [address_of(host) for host in hosts]
-    is_loopback = [ipaddress.ip_address(address).is_loopback for address in addresses]
-    # As with Debian's "127.0.1.1 NAME" in /etc/hosts. If all are, they are all this machine.
-    if any(is_loopback) and not all(is_loopback):
-        index = is_loopback.index(True)
-        raise LaunchError(
-            f"{hosts[index]}: the name means {addresses[index]} here, where other hosts cannot "
-            "reach it; give its address on the network instead, or correct /etc/hosts"
-        )
-    return addresses

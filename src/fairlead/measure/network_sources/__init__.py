@@ -8,12 +8,14 @@ from fairlead.measure.network_sources.catalogue import (
     source_kind,
 )
 from fairlead.measure.network_sources.source import Measuring, NetworkSource, require_network
+from fairlead.measure.network_sources.tcp import TcpSource
 from fairlead.measure.network_sources.tree import TreeSource
 
 __all__ = [
     "SOURCES",
     "Measuring",
     "NetworkSource",
+    "TcpSource",
     "TreeSource",
     "network_from",
     "network_source",

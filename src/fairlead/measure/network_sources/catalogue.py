@@ -8,6 +8,7 @@ from fairlead.measure.network_sources.file import FileSource
 from fairlead.measure.network_sources.oracle import OracleSource
 from fairlead.measure.network_sources.probe import KeptSource, ProbeSource
 from fairlead.measure.network_sources.source import Measuring, NetworkSource
+from fairlead.measure.network_sources.tcp import TcpSource
 from fairlead.measure.network_sources.topology import TopologySource
 from fairlead.measure.network_sources.tree import TreeSource
 from fairlead.model.cluster import Cluster
@@ -19,6 +20,7 @@ __all__ = ["SOURCES", "network_from", "network_source", "source_kind"]
 SOURCES: tuple[type[NetworkSource], ...] = (
     KeptSource,
     ProbeSource,
+    TcpSource,
     OracleSource,
     TopologySource,
     TreeSource,

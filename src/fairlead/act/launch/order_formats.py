@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An order of hosts in the forms of those that start ranks, one entry each."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from fairlead.act.launch.host_names import is_local_host
+from fairlead.errors import InputError
+
+__all__ = ["ORDER_FORMATS", "HostOrder", "OrderFormat", "own_host"]
+
+
+@dataclasses.dataclass(frozen=True)
+class HostOrder:
+    """Hosts in the order of their ranks.
+
+    Attributes:
+        hosts: Their names.
+        slots: Ranks of each.
+        own: The one that this process runs on, or that the user names; None where it is none.
+        port: Port of the rendezvous on the first host.
+    """
+
+    hosts: Sequence[str]
+    slots: Sequence[int]
+    own: str | None = None
+    port: int = 29500
+
+    @property
+    def node_rank(self) -> int:
+        """Position of the own host.
+
+        Raises:
+            InputError: It is none of the hosts.
+        """
+        if self.own is None or self.own not in self.hosts:
+            raise InputError(
+                f"this machine is none of the hosts in order ({', '.join(self.hosts)}), so it has "
+                "no rank; run the command there, or name the host by --node"
+            )
+        return list(self.hosts).index(self.own)
+
+
+class OrderFormat(NamedTuple):
+    """A form of an order.
+
+    Attributes:
+        text: What is printed.
+        summary: For whom, in one line.
+        variables: From the order and the file with its text the variables that make a command use
+            it; None where the command names the file itself.
+        is_of_node: The text is that of one host, and no file is needed.
+    """
+
+    text: Callable[[HostOrder], str]
+    summary: str
+    variables: Callable[[HostOrder, Path | None], Mapping[str, str]] | None = None
+    is_of_node: bool = False
+
+
+def own_host(hosts: Sequence[str]) -> str | None:
+    """The one of these names that means this machine; None where none does."""
+    return next((host for host in hosts if is_local_host(host)), None)
+
+
+def _slots_lines(order: HostOrder) -> str:
+    rows = zip(order.hosts, order.slots, strict=True)
+    return "".join(f"{host} slots={slots}\n" for host, slots in rows)
+
+
+def _names(order: HostOrder) -> str:
+    return "".join(f"{host}\n" for host in order.hosts)
+
+
+def _slurm(order: HostOrder) -> str:
+    """A line for each task. Source: srun(1), `--distribution=arbitrary` and SLURM_HOSTFILE."""
+    rows = zip(order.hosts, order.slots, strict=True)
+    return "".join(f"{host}\n" * slots for host, slots in rows)
+
+
+def _slurm_variables(_order: HostOrder, file: Path | None) -> Mapping[str, str]:
+    return {"SLURM_HOSTFILE": str(file), "SLURM_DISTRIBUTION": "arbitrary"}
+
+
+def _torchrun(order: HostOrder) -> str:
+    """Options with underscores, which torch 1.13 and 2 take; those with hyphens came with 2."""
+    return (
+        f"--nnodes={len(order.hosts)} --node_rank={order.node_rank} "
+        f"--master_addr={order.hosts[0]} --master_port={order.port}\n"
+    )
+
+
+def _torchrun_variables(order: HostOrder, _file: Path | None) -> Mapping[str, str]:
+    """PET_ and the name of an option of torchrun is the variable with its default."""
+    values = {
+        "NNODES": str(len(order.hosts)),
+        "NODE_RANK": str(order.node_rank),
+        "MASTER_ADDR": order.hosts[0],
+        "MASTER_PORT": str(order.port),
+    }
+    return {**values, **{f"PET_{name}": value for name, value in values.items()}}
+
+
+def _kueue(order: HostOrder) -> str:
+    return "".join(
+        f"kubectl label --overwrite node {host} fairlead.dev/rank={index:06d}\n"
+        for index, host in enumerate(order.hosts)
+    )
+
+
+ORDER_FORMATS: Mapping[str, OrderFormat] = {
+    "hostfile": OrderFormat(_slots_lines, "Open MPI's hostfile"),
+    "slurm": OrderFormat(_slurm, "the file for srun's SLURM_HOSTFILE", _slurm_variables),
+    "torchrun": OrderFormat(
+        _torchrun, "torchrun's options, of this host", _torchrun_variables, is_of_node=True
+    ),
+    "deepspeed": OrderFormat(_slots_lines, "DeepSpeed's hostfile"),
+    "mpi-operator": OrderFormat(_slots_lines, "the hostfile of Kubernetes' MPI Operator"),
+    "kueue": OrderFormat(_kueue, "commands that label nodes by their rank"),
+    "names": OrderFormat(_names, "names alone, one a line"),
+}
