@@ -253,6 +253,34 @@ TEST_CASE("outbox: while the own router hangs, closed paths leave the way past i
   CHECK(departure->is_past_routers);
 }
 
+TEST_CASE("outbox: a message after short ones on a busy machine leaves a router that hangs soon") {
+  Outbox box(site(1e9, 1e9), kStart);
+  Time now = kStart;
+  // Processes that share a core answer late, whatever the size.
+  for (int message = 0; message < 100; ++message) {
+    box.claim(1, box.add(1, payload(25), Way::striped, now));
+    const auto departure = box.next(now, OwnRouter::ready);
+    REQUIRE(departure);
+    now += milliseconds(20);
+    box.acknowledge(acknowledgement(*departure), now);
+  }
+  REQUIRE(box.is_empty());
+
+  box.add(1, payload(3 << 20), Way::striped, now);
+  const Time begun = now;
+  bool is_past_routers = false;
+  while (!is_past_routers && now - begun < std::chrono::minutes(10)) {
+    while (const auto departure = box.next(now, OwnRouter::ready)) {
+      is_past_routers |= departure->is_past_routers;
+    }
+    now += milliseconds(50);
+    box.expire(now);
+  }
+
+  CHECK(is_past_routers);
+  CHECK(now - begun < std::chrono::seconds(5));
+}
+
 TEST_CASE("outbox: a message whose last acknowledgement is on its way does not hold the next one") {
   constexpr std::size_t kBytes = std::size_t{16} * kMaxSegmentBytes;
   // The plan expects much of the relay; it is half as fast as the direct path.

@@ -208,8 +208,8 @@ Departure Outbox::depart(Lane& lane, std::size_t index, const SegmentKey& segmen
   path.in_flight_bytes += bytes;
   path.sent_bytes += bytes;
   path.last_used = now;
-  const auto timeout =
-      std::max<Clock::duration>(lane.least_timeout, duration_cast<milliseconds>(expected));
+  const auto timeout = std::clamp<Clock::duration>(duration_cast<milliseconds>(expected),
+                                                   lane.least_timeout, Lane::kLongestTimeout);
   in_flight_[segment] = {index, bytes, path.in_flight_bytes, now, now + timeout};
 
   Departure departure{{}, message.payload, index + 1 == lane.paths.size()};
