@@ -281,6 +281,39 @@ TEST_CASE("outbox: a message after short ones on a busy machine leaves a router 
   CHECK(now - begun < std::chrono::seconds(5));
 }
 
+namespace {
+
+// A match question, which a busy receiver answers late.
+void ask(Outbox& box, Time& now) {
+  box.claim(1, box.add(1, payload(8), Way::direct, now));
+  const auto departure = box.next(now, OwnRouter::ready);
+  REQUIRE(departure);
+  REQUIRE(departure->header.message_bytes == 8);
+  now += milliseconds(20);
+  box.acknowledge(acknowledgement(*departure), now);
+}
+
+}  // namespace
+
+TEST_CASE("outbox: messages are timed while match questions are asked") {
+  constexpr std::uint64_t kBytes = std::uint64_t{8} * kMaxSegmentBytes;
+  Outbox box(site(1e8, 3e8), kStart);
+  REQUIRE(box.is_striping_worth(1, kBytes));
+  Time now = kStart;
+  for (int message = 0; message < 4; ++message) {
+    box.claim(1, box.add(1, payload(kBytes), Way::striped, now));
+    std::vector<Departure> departures;
+    while (const auto departure = box.next(now, OwnRouter::ready)) departures.push_back(*departure);
+    REQUIRE(departures.size() == 8);
+    ask(box, now);
+    // Far slower than planned.
+    now += milliseconds(500);
+    for (const Departure& departure : departures) box.acknowledge(acknowledgement(departure), now);
+    REQUIRE(box.is_empty());
+  }
+  CHECK_FALSE(box.is_striping_worth(1, kBytes));
+}
+
 TEST_CASE("outbox: a message whose last acknowledgement is on its way does not hold the next one") {
   constexpr std::size_t kBytes = std::size_t{16} * kMaxSegmentBytes;
   // The plan expects much of the relay; it is half as fast as the direct path.

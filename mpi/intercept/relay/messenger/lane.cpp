@@ -5,6 +5,7 @@
 #include <span>
 
 #include "fairlead/relay/frame.hpp"
+#include "relay/envelope.hpp"
 #include "relay/messenger/path_rules.hpp"
 
 namespace fairlead::intercept::relay {
@@ -47,6 +48,10 @@ bool Lane::overlaps_next() const {
 }
 
 Sending Lane::start(Way way, std::uint64_t bytes, Time now) {
+  if (bytes <= kEnvelopeBytes) {
+    unacknowledged_bytes += bytes;
+    return {.way = way, .bytes = bytes, .began = now, .is_untimed = true};
+  }
   const bool overlaps = overlaps_next();
   const bool goes_another_way = way != way_;
   if (!overlaps) busy_since_ = now;
@@ -102,11 +107,11 @@ std::optional<Way> Lane::leave_if_late(const Sending& next, Time now) {
 
 void Lane::arrive(const Sending& sending, std::uint64_t bytes) {
   unacknowledged_bytes -= bytes;
-  if (sending.period == period_) arrived_bytes_ += bytes;
+  if (is_of_period(sending)) arrived_bytes_ += bytes;
 }
 
 void Lane::finish(const Sending& sending, Time now) {
-  if (sending.has_left) return;
+  if (sending.is_untimed) return;
   if (sending.tells_nothing) {
     rule->miss(sending.way, sending.bytes, now);
   } else {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fairlead/relay/hop_times.hpp"
+#include "relay/envelope.hpp"
 
 namespace fairlead::intercept::relay {
 namespace {
@@ -119,7 +120,7 @@ void Outbox::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t
                      Time now) {
   if (last_number_of_rank_[dst_rank] == number) --last_number_of_rank_[dst_rank];
   reserved_.erase({dst_rank, number});
-  lanes_[host_of_rank_[dst_rank]].rule->miss(way, bytes, now);
+  if (bytes > kEnvelopeBytes) lanes_[host_of_rank_[dst_rank]].rule->miss(way, bytes, now);
 }
 
 void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, Way way, Time now) {
@@ -143,6 +144,8 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
   }
   kept_bytes_ += sending.bytes;
   messages_[key] = std::move(message);
+  // One that does not become the lane's last way would not be looked at behind those of that way.
+  if (sending.is_untimed) return lane.waiting.push_front({key, 0});
   for (std::size_t segment = 0; segment < segments; ++segment) {
     lane.waiting.push_back({key, segment});
   }
@@ -318,7 +321,7 @@ void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
     lanes_[host_of_rank_[dst_rank]].unacknowledged_bytes -= size_of({found->first, segment});
   }
   const Sending& sending = found->second.sending;
-  if (!sending.has_left) {
+  if (!sending.is_untimed) {
     lanes_[host_of_rank_[dst_rank]].rule->miss(sending.way, sending.bytes, now);
   }
   // The segments that wait are dropped when it is their turn.
@@ -386,7 +389,7 @@ void Outbox::leave_late(std::uint16_t host, Time now) {
   if (!way) return;
   for (Sending* const sending : late) {
     sending->rest = way;
-    sending->has_left = true;
+    sending->is_untimed = true;
   }
   for (const auto& [segment, sent] : in_flight_) {
     if (host_of_rank_[segment.message.dst_rank] != host) continue;
