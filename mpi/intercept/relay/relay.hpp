@@ -51,8 +51,6 @@ struct Relay {
   /// number.
   std::mutex questions_lock{};
   std::set<std::pair<std::uint32_t, std::uint64_t>> unanswered{};
-  /// The program has made such a send that is no blocking one.
-  std::atomic<bool> has_asking_requests{false};
 
   /// Receives that the program freed before they were complete.
   std::mutex freed_lock{};

@@ -143,7 +143,6 @@ int start_send(Mode mode, Native native, const void* buffer, Count count, MPI_Da
   auto entry = std::make_unique<Entry>();
   entry->kind = Entry::Kind::synchronous_send;
   entry->question = message->question();
-  feature().has_asking_requests = true;
   feature().requests.insert(*request, std::move(entry));
   return code;
 }
@@ -165,7 +164,6 @@ int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Dat
   auto entry = std::make_unique<Entry>();
   entry->kind = Entry::Kind::persistent_send;
   entry->is_synchronous = mode == Mode::synchronous;
-  if (entry->is_synchronous) feature().has_asking_requests = true;
   entry->peers = peers;
   entry->send_buffer = buffer;
   entry->send_count = count;
