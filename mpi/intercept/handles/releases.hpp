@@ -15,7 +15,8 @@ namespace fairlead::intercept {
 void begin_freeing(MPI_Comm comm, std::shared_ptr<void> facts = nullptr);
 void end_freeing(MPI_Comm comm) noexcept;
 
-/// Whether a call is freeing it. One that its thread has left by a jump is over.
+/// Whether a call of this thread is freeing it, which has then called back. Another thread may have
+/// got the same handle anew, before that call ends. One that its thread has left by a jump is over.
 [[nodiscard]] bool is_being_freed(MPI_Comm comm);
 
 /// These facts; others can be kept until the call ends.
