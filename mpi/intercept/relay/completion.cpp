@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "handles/releases.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/relay.hpp"
 #include "table/handlers.hpp"
@@ -82,7 +83,8 @@ int report(Peers& peers, int code) {
     const std::lock_guard guard(peers.lock);
     last = peers.last_errhandler;
   }
-  if (!last) {
+  // In a delete callback the program may still use the communicator.
+  if (!last || is_being_freed(peers.comm)) {
     mpi().Comm_call_errhandler(peers.comm, code);
     return code;
   }
