@@ -17,6 +17,7 @@ struct Releases {
   ReleasesUnderWay<MPI_Comm> under_way{&is_called_by_a_release};
   /// Read at each message.
   std::atomic<std::size_t> num_under_way{0};
+  std::atomic<FactsOfComm> facts_of{nullptr};
 
   void count() { num_under_way.store(under_way.size(), std::memory_order_release); }
 };
@@ -36,7 +37,13 @@ std::shared_ptr<void>* facts_of(MPI_Comm comm) {
 
 }  // namespace
 
-void begin_freeing(MPI_Comm comm, std::shared_ptr<void> facts) {
+void ask_before_freeing(FactsOfComm facts_of) noexcept {
+  releases().facts_of = facts_of;
+}
+
+void begin_freeing(MPI_Comm comm) {
+  const FactsOfComm facts_of = releases().facts_of;
+  std::shared_ptr<void> facts = facts_of != nullptr ? facts_of(comm) : nullptr;
   const std::lock_guard guard(releases().lock);
   releases().under_way.begin(comm, std::move(facts));
   releases().count();

@@ -42,11 +42,13 @@ struct Found {
 }
 
 [[gnu::noinline]] FAIRLEAD_RELEASE_SECTION std::shared_ptr<void> keep_and_look(MPI_Comm comm) {
-  begin_freeing(comm, std::make_shared<int>(1));
+  ask_before_freeing([](MPI_Comm) -> std::shared_ptr<void> { return std::make_shared<int>(1); });
+  begin_freeing(comm);
   std::shared_ptr<void> kept = kept_while_freed(comm);
   keep_while_freed(comm, std::make_shared<int>(2));
   if (*std::static_pointer_cast<int>(kept) == 1) kept = kept_while_freed(comm);
   end_freeing(comm);
+  ask_before_freeing(nullptr);
   return kept;
 }
 
