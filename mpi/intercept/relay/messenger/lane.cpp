@@ -18,8 +18,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLongestSameWay{250};
 // What is acknowledged last has mostly arrived: acknowledgements are on their way so long.
 constexpr std::uint64_t kLastBytes = std::uint64_t{2} * fairlead::relay::kMaxSegmentBytes;
-// No message is late before.
-constexpr milliseconds kLeastLate{50};
 // Messages that overlap are timed together, so many of them: acknowledgements may come in batches.
 constexpr std::size_t kTimedTogether = 4;
 

@@ -2,6 +2,7 @@
 // The rule by which messages to one host take paths: one of a catalogue (path_rules.hpp).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,9 @@ enum class Way : std::uint8_t {
   /// By routers, on all open paths.
   striped,
 };
+
+/// No message is late before it has taken so long: less may be the machine's own delays.
+inline constexpr std::chrono::milliseconds kLeastLate{50};
 
 /// Pure: no sockets, no threads, no clock.
 class PathRule {

@@ -34,8 +34,6 @@ constexpr int kSteady = 10;
 constexpr milliseconds kCalmTime{4000};
 // Shorter messages by a relay take more than their bytes do, which tells nothing of load.
 constexpr std::uint64_t kLeastTellingBytes = std::uint64_t{256} << 10U;
-// A message that is to leave its way has taken so long: less may be the machine's own delays.
-constexpr double kLeastLate_s = 0.05;
 // Nor is it later than so many times what is planned, also where it usually takes longer: what has
 // arrived by then tells enough of the direct path.
 constexpr double kFarFromPlan = 8.0;
@@ -318,14 +316,14 @@ double WayChoice::late_after_s(Way way, std::uint64_t bytes) const {
   const Way taken = best(bytes);
   const bool is_by_relays = taken == Way::striped || taken == Way::relayed;
   if (is_by_relays && rate_of(taken).num_learned() > 0) {
-    return std::max(kLeastLate_s, kFarFaster * expected_s(taken, bytes));
+    return std::max(duration<double>(kLeastLate).count(), kFarFaster * expected_s(taken, bytes));
   }
   const bool is_known_parallel = way == Way::parallel && rate_of(way).num_learned() > 0;
   const double usual_s = is_known_parallel ? expected_s(way, bytes)
                          : usual_direct_   ? usual_direct_->expected_s(bytes)
                                            : rates_.direct.planned_s(bytes);
   const double most_s = kFarFromPlan * rates_.direct.planned_s(bytes);
-  return std::max(kLeastLate_s, std::min(kSlowPath * usual_s, most_s));
+  return std::max(duration<double>(kLeastLate).count(), std::min(kSlowPath * usual_s, most_s));
 }
 
 std::optional<Way> WayChoice::leave_if_late(Way way, std::uint64_t bytes,
