@@ -48,7 +48,7 @@ template <class Count>
   return (bytes + divisor - 1) / divisor;
 }
 
-/// Of what follows a schedule no count is beyond an int, since no message is.
+/// No count of what follows a schedule is beyond an int, since no message is.
 template <class Count>
 [[nodiscard]] inline int narrow(Count count) {
   return static_cast<int>(count);

@@ -66,7 +66,7 @@ int finish(Entry& entry, MPI_Status& status) {
     return MPI_SUCCESS;
   }
   if (entry.is_persistent() && !was_active) return MPI_SUCCESS;
-  entry.stand_in.reset();
+  entry.substitute.reset();
   const auto found = std::exchange(entry.found, std::nullopt);
   if (is_cancelled(entry, status)) return MPI_SUCCESS;
   if (!found || !found->envelope) return finish_receive(entry.landing, *entry.peers, status);

@@ -84,7 +84,7 @@ Kept find(MPI_Comm comm) {
   if (code != MPI_SUCCESS) return nullptr;
   auto kept = std::make_unique<Kept>(examine(comm));
   Kept peers = *kept;
-  // Of several threads one attaches its own.
+  // One of several threads attaches its own.
   static std::mutex attaching;
   const std::lock_guard guard(attaching);
   if (Kept others = attached_to(comm, code)) return others;

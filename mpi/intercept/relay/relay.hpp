@@ -34,7 +34,7 @@ struct Relay {
   std::uint16_t own_host = 0;
   std::vector<std::uint16_t> host_of_rank{};
   std::unique_ptr<Messenger> messenger{};
-  /// Of messages that may be relayed, those that the MPI has carried.
+  /// Bytes of messages that may be relayed, and that the MPI has carried.
   std::vector<std::atomic<std::uint64_t>> mpi_bytes_of_host{};
   Requests requests{};
 

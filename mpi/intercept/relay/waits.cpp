@@ -91,7 +91,7 @@ class Held {
     Entry& entry = *entries_[index];
     entry.is_active = false;
     entry.found.reset();
-    entry.stand_in.reset();
+    entry.substitute.reset();
     entry.question.reset();
     if (!entry.is_persistent()) entries_[index].reset();
   }
@@ -120,7 +120,7 @@ class Held {
     Known& operator=(const Known&) = delete;
     ~Known() {
       for (std::size_t index = 0; index < requests.size(); ++index) {
-        if (held.is_hidden(index) || held.has_stand_in(index)) continue;
+        if (held.is_hidden(index) || held.has_substitute(index)) continue;
         held.requests_[index] = requests[index];
       }
     }
@@ -132,8 +132,8 @@ class Held {
   [[nodiscard]] bool is_hidden(std::size_t index) const {
     return !is_hidden_.empty() && is_hidden_[index];
   }
-  [[nodiscard]] bool has_stand_in(std::size_t index) const {
-    return entries_[index] && entries_[index]->stand_in;
+  [[nodiscard]] bool has_substitute(std::size_t index) const {
+    return entries_[index] && entries_[index]->substitute;
   }
   [[nodiscard]] MPI_Request in_mpi(std::size_t index) const {
     if (is_hidden(index)) return request_null();

@@ -25,7 +25,7 @@ struct World {
   int num_ranks = 0;
 };
 
-// Of a traced program; without a file if it is not traced.
+// What belongs to a traced program; without a file if it is not traced.
 struct Tracing {
   std::string file;
   MPI_Comm comm{};

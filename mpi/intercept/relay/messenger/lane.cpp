@@ -14,7 +14,7 @@ namespace {
 using std::chrono::duration;
 using std::chrono::milliseconds;
 
-// Of messages that overlap, those after this are a new choice.
+// A new choice is made after this, also among messages that overlap.
 constexpr milliseconds kLongestSameWay{250};
 // What is acknowledged last has mostly arrived: acknowledgements are on their way so long.
 constexpr std::uint64_t kLastBytes = std::uint64_t{2} * fairlead::relay::kMaxSegmentBytes;
@@ -79,7 +79,7 @@ std::optional<std::size_t> Lane::choose(Sending& sending, std::uint64_t bytes, T
   std::optional<std::size_t> best;
   if (router != OwnRouter::absent) {
     const auto by_routers = std::span(paths).first(past_routers);
-    best = rule->choose(by_routers, sending.way_of_rest(), bytes, now, sending.path);
+    best = rule->choose(by_routers, sending.current_way(), bytes, now, sending.path);
   }
   if (best && router == OwnRouter::busy) return std::nullopt;
   if (!best) best = past_routers;

@@ -39,7 +39,7 @@ struct Sending {
   /// As the rule chose it.
   Way way = Way::striped;
   /// That of the segments that are still to be sent, where it has become another one.
-  std::optional<Way> rest{};
+  std::optional<Way> changed_way{};
   std::uint64_t bytes = 0;
   Time began{};
   /// It had to wait for others to the same host.
@@ -55,7 +55,7 @@ struct Sending {
   /// Where the rule takes one path for all of it.
   std::optional<std::size_t> path{};
 
-  [[nodiscard]] Way way_of_rest() const { return rest.value_or(way); }
+  [[nodiscard]] Way current_way() const { return changed_way.value_or(way); }
 };
 
 /// What served a phase of the program on the way to one host.
@@ -129,12 +129,12 @@ struct Lane {
   void begin_period(Time now);
   void learn(const Sending& sending, Time now);
 
-  /// Of the last timed message.
+  /// That of the last timed message.
   Way way_ = Way::striped;
   /// Since when messages to this host overlap.
   Time busy_since_{};
-  /// Of messages that overlap and go the same way: its number, what of it has arrived
-  /// and what has begun.
+  /// A period is one of messages that overlap and go the same way: its number, what of it has
+  /// arrived and what has begun.
   std::uint64_t period_ = 0;
   std::uint64_t arrived_bytes_ = 0;
   std::uint64_t period_bytes_ = 0;

@@ -70,9 +70,9 @@ Way Outbox::way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
     lane.rule->pace(state.last_way, *gap_s, now);
   }
   if (is_slower) {
-    lane.rule->doubt(now);
+    lane.rule->note_slowdown(now);
   } else if (state.cadence.is_far_slower()) {
-    lane.rule->alarm(now);
+    lane.rule->note_long_gap(now);
   }
   state.last_way = choose_way(lane, bytes, now);
   return state.last_way;
@@ -134,7 +134,7 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
       if (host_of_rank_[other.dst_rank] != host) continue;
       on_its_way.sending.tells_nothing = true;
       // What waits for the direct path would hold up the receiver, which needs it first.
-      if (has_relays(way)) on_its_way.sending.rest = way;
+      if (has_relays(way)) on_its_way.sending.changed_way = way;
     }
   }
   Message message{std::move(payload), std::vector<bool>(segments, false), segments, sending};
@@ -177,7 +177,7 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
     const auto path =
         has_to_wait ? std::nullopt : lane.choose(sending, size_of(*each), now, router);
     // Those on another way may have room. Behind the first one of the last way there are no others.
-    if (!path && !lane.rule->is_one_path_a_message() && sending.way_of_rest() == lane.way()) break;
+    if (!path && !lane.rule->is_one_path_a_message() && sending.current_way() == lane.way()) break;
     if (!path) {
       without_room = each->message;
       ++each;
@@ -185,7 +185,7 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
     }
     // No relay answers.
     const bool is_relayed = lane.paths[*path].route.hops.size() > 1;
-    if (sending.way_of_rest() == Way::relayed && !is_relayed) sending.tells_nothing = true;
+    if (sending.current_way() == Way::relayed && !is_relayed) sending.tells_nothing = true;
     const SegmentKey segment = *each;
     lane.waiting.erase(each);
     return depart(lane, *path, segment, now);
@@ -388,7 +388,7 @@ void Outbox::leave_late(std::uint16_t host, Time now) {
   const auto way = lane.leave_if_late(*next, now);
   if (!way) return;
   for (Sending* const sending : late) {
-    sending->rest = way;
+    sending->changed_way = way;
     sending->is_untimed = true;
   }
   for (const auto& [segment, sent] : in_flight_) {

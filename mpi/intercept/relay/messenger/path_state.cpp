@@ -12,7 +12,7 @@ using fairlead::relay::kMaxSegmentBytes;
 
 constexpr std::uint64_t kLeastWindowBytes = std::uint64_t{512} << 10U;
 constexpr std::chrono::milliseconds kLongestClosing{8000};
-// Of a connection with the receiver, of which nothing is known.
+// Rate of a connection with the receiver, of which nothing is known.
 constexpr double kUnknownRate_Bps = 1e8;
 // New samples have this weight.
 constexpr double kSampleWeight = 0.25;
