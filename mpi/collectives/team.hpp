@@ -11,8 +11,8 @@
 
 namespace fairlead::collectives {
 
-/// Of messages of schedules; where their order between two hosts does not tell them apart, a number
-/// is added to it.
+/// The tag of messages of schedules; where their order between two hosts does not tell them apart,
+/// a number is added to it.
 inline constexpr int kTag = 0;
 
 /// One process on each host of a schedule.

@@ -77,7 +77,7 @@ class HostView {
   [[nodiscard]] void* memory_of(std::int32_t block) const {
     return elements.at(vector_, layout_[static_cast<std::size_t>(block)].first);
   }
-  /// Of this host in both directions, more than there are.
+  /// A bound on the messages of this host in both directions.
   [[nodiscard]] std::size_t max_messages() const {
     return 2 * layout_.size() + mates.size() * (entering.size() + 1) + entries.size();
   }
@@ -228,7 +228,7 @@ class ReduceScatter {
     std::size_t sum;
     std::size_t other;
   };
-  /// Of a message from inside: each sum has one from each of the others.
+  /// The place of a message from inside: each sum has one from each of the others.
   [[nodiscard]] Place place_of(int number) const {
     const auto index = static_cast<std::size_t>(number);
     return {index / view_.mates.size(), index % view_.mates.size()};

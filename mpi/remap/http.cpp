@@ -24,7 +24,7 @@
 namespace fairlead::remap {
 namespace {
 
-// Of an answer: the tasks of a million processes.
+// Most bytes of an answer: the tasks of a million processes.
 constexpr std::size_t kMostBytes = 16U << 20U;
 constexpr std::size_t kReasonLetters = 200;
 

@@ -20,7 +20,7 @@ struct Question {
   std::vector<int> task_of_process;
   std::vector<double> move_bytes_of_process;
   std::vector<Sent> sent;
-  /// Of each task, in the order of the tasks; empty: none.
+  /// Those of each task, in the order of the tasks; empty: none.
   std::vector<std::vector<double>> coordinates_of_task;
   double repeats_left = 0.0;
   double least_gain_ratio = 0.0;

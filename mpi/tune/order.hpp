@@ -26,7 +26,7 @@ struct Order {
   Call call;
   /// World ranks of the communicator, in its order.
   std::vector<int> ranks;
-  /// Of each rank of the communicator, 0 .. number of hosts - 1.
+  /// For each rank of the communicator, 0 .. number of hosts - 1.
   std::vector<int> host_of_rank;
   std::vector<NativeWay> natives;
   std::vector<collectives::Schedule> schedules;

@@ -13,7 +13,7 @@ namespace {
 using fairlead::collectives::Members;
 using fairlead::collectives::Operation;
 
-// Of all values the largest is taken; what is to be the smallest is negative.
+// The largest of all values is taken; what is to be the smallest is negative.
 double sign_of(Operation operation) {
   return fairlead::collectives::has_root(operation) ? 1.0 : -1.0;
 }
@@ -27,7 +27,7 @@ void take_largest(std::span<double> values, const Members& members) {
 
 AgreedTimes agree_on_times(Members& members, Operation operation, const OwnTimes& own) {
   const double sign = sign_of(operation);
-  // Of agreements the shortest: the others have waited for a rank that came late.
+  // The shortest of the agreements counts: the others have waited for a rank that came late.
   std::array values{sign * own.call_s, -own.agreement_s, own.wait_s, own.is_outdated ? 1.0 : 0.0,
                     own.is_planned ? 1.0 : 0.0};
   take_largest(values, members);

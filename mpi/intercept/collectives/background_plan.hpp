@@ -29,8 +29,8 @@ struct Replanned {
   double planning_s = 0.0;   ///< of a processor
 };
 
-/// Of one rank. Its destructor waits for the end of the planning, as no thread may outlive the
-/// program's MPI.
+/// The planning of one rank. Its destructor waits for the end of the planning, as no thread may
+/// outlive the program's MPI.
 class BackgroundPlan {
  public:
   explicit BackgroundPlan(PlanningTask task);

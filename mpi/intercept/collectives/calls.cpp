@@ -3,21 +3,20 @@
 //
 // The MPI's own call, and the program's error handler, may be left by a longjmp, an exception or
 // the end of the thread. So what has something to clean up is in a function that has returned.
-#include <algorithm>
-#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
+#include "collectives/accepted_arguments.hpp"
+#include "collectives/call_sizes.hpp"
 #include "collectives/combining.hpp"
 #include "collectives/communicator_schedules.hpp"
 #include "collectives/host_copy.hpp"
-#include "collectives/stand_in.hpp"
 #include "collectives/watched_call.hpp"
+#include "collectives/wrong_arguments.hpp"
 #include "operations.hpp"
 #include "plan/world_hosts.hpp"
-#include "pmpi/argument_check.hpp"
 #include "pmpi/cancellation.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "session/feature.hpp"
@@ -49,13 +48,14 @@ template <class IsAccepted, class Facts, class Follow>
     if (num_ranks_with_rules(comm) == 0) return {.is_native = true};
     const bool is_right = is_accepted();
     const CollectiveCall call = facts(is_right);
+    if (!is_right && !may_take_part(call.operation)) return {.is_native = true};
     const Followed found = find_schedule(comm, call);
     if (found.schedule == nullptr) return {.is_native = true};
     const auto make = [&] {
       return is_right ? follow(*found.schedule, *found.members)
-                      : stand_in(*found.schedule, *found.members, call);
+                      : take_part(*found.schedule, *found.members, call);
     };
-    const int code = found.watched == nullptr ? make() : watched_call(*found.watched, make);
+    const int code = found.watched == nullptr ? code_of(make) : watched_call(*found.watched, make);
     // After an error, too: the others may have none, and agree with this rank now.
     if (found.watched != nullptr && found.watched->is_due()) look_after(comm, *found.watched);
     return {.is_native = !is_right, .code = code};
@@ -75,126 +75,6 @@ int handle(MPI_Comm comm, Native native, IsAccepted is_accepted, Facts facts, Fo
   return outcome.code;
 }
 
-enum class InPlace : bool { no, yes };
-
-// Whether the MPI accepts what this rank sends or receives. It asks by point-to-point calls, which
-// know no MPI_IN_PLACE.
-template <class Count>
-bool may_send(const void* buffer, Count count, MPI_Datatype type, InPlace in_place = InPlace::no) {
-  if (buffer == MPI_IN_PLACE) return in_place == InPlace::yes;
-  return check_sent(buffer, count, type) == MPI_SUCCESS;
-}
-
-template <class Count>
-bool may_receive(void* buffer, Count count, MPI_Datatype type, InPlace in_place = InPlace::no) {
-  if (buffer == MPI_IN_PLACE) return in_place == InPlace::yes;
-  return check_received(buffer, count, type) == MPI_SUCCESS;
-}
-
-constexpr InPlace at_root(bool is_root) {
-  return is_root ? InPlace::yes : InPlace::no;
-}
-
-// Whether the MPI accepts that a reduction has its result where its values are, without
-// MPI_IN_PLACE: of this process alone it is asked what changes nothing.
-template <class Count>
-bool may_reduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op) {
-  if (send != receive || count == 0) return true;
-  const int num_asked = static_cast<int>(std::min<MPI_Count>(count, INT_MAX));
-  return mpi().Allreduce(send, receive, num_asked, type, op, asking_comm()) == MPI_SUCCESS;
-}
-
-// The same for blocks that are moved.
-template <class Count>
-bool may_move(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
-              Count receive_count, MPI_Datatype receive_type) {
-  if (send != receive || send_count != receive_count || send_type != receive_type) return true;
-  const int num_asked = static_cast<int>(std::min<MPI_Count>(send_count, INT_MAX));
-  return num_asked == 0 || mpi().Alltoall(send, num_asked, send_type, receive, num_asked,
-                                          receive_type, asking_comm()) == MPI_SUCCESS;
-}
-
-// Bytes of a message, the same on all ranks whatever the type; 0 where an argument is wrong, which
-// the MPI then reports.
-std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
-  MPI_Count size = 0;
-  if (count <= 0 || type == datatype_null()) return 0;
-  if (mpi().Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
-  const auto bytes = static_cast<std::uint64_t>(count);
-  const auto each = static_cast<std::uint64_t>(size);
-  return bytes > UINT64_MAX / each ? UINT64_MAX : bytes * each;
-}
-
-// The sum of all counts; -1 where one of them is wrong, or is too large for one message.
-template <class Count>
-MPI_Count total_of(const Count counts[], int num_ranks) {
-  if (counts == nullptr) return -1;
-  MPI_Count total = 0;
-  for (int rank = 0; rank < num_ranks; ++rank) {
-    if (counts[rank] < 0 || counts[rank] > INT_MAX) return -1;
-    total += counts[rank];
-  }
-  return total;
-}
-
-// The mean block, rounded up; 0 also where all of them together are too long for one message.
-template <class Count>
-std::uint64_t mean_bytes_of(const Count counts[], int num_ranks, MPI_Datatype type) {
-  const MPI_Count total = total_of(counts, num_ranks);
-  const std::uint64_t bytes = bytes_of(total, type);
-  if (bytes > INT_MAX || num_ranks == 0) return 0;
-  const auto divisor = static_cast<std::uint64_t>(num_ranks);
-  return (bytes + divisor - 1) / divisor;
-}
-
-int rank_of_this(MPI_Comm comm) {
-  int own = MPI_PROC_NULL;
-  mpi().Comm_rank(comm, &own);
-  return own;
-}
-
-bool is_rank(MPI_Comm comm, int rank) {
-  return rank_of_this(comm) == rank;
-}
-
-// The block of this rank among those of all.
-template <class Count>
-void* own_block(const void* blocks, Count count, MPI_Datatype type, MPI_Comm comm) {
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  mpi().Type_get_extent(type, &lower, &extent);
-  auto* const first = static_cast<std::byte*>(const_cast<void*>(blocks));
-  return first + extent * static_cast<MPI_Aint>(count) * rank_of_this(comm);
-}
-
-// Whether a rank with wrong arguments has to take the bytes of a block from its other buffer.
-bool needs_other(bool is_right, std::uint64_t bytes, const void* other) {
-  return !is_right && bytes == 0 && other != MPI_IN_PLACE;
-}
-
-// Of what follows a schedule no count is beyond an int, since no message is.
-template <class Count>
-int narrow(Count count) {
-  return static_cast<int>(count);
-}
-
-template <class Count>
-std::vector<int> narrow(const Count counts[], int num_ranks) {
-  return {counts, counts + num_ranks};
-}
-
-// Pieces of a buffer that has one block.
-template <class Count>
-auto one_block(Count count) {
-  return [count] { return blocks(1, narrow(count)); };
-}
-
-// Pieces of a buffer that has a block of each rank.
-template <class Count>
-auto block_of_each(const Members& members, Count count) {
-  return [num_ranks = members.num_ranks(), count] { return blocks(num_ranks, narrow(count)); };
-}
-
 template <class Count>
 int bcast(int (*native)(void*, Count, MPI_Datatype, int, MPI_Comm), void* buffer, Count count,
           MPI_Datatype type, int root, MPI_Comm comm) {
@@ -206,14 +86,10 @@ int bcast(int (*native)(void*, Count, MPI_Datatype, int, MPI_Comm), void* buffer
       },
       [&](bool) { return CollectiveCall{Operation::bcast, bytes_of(count, type), root}; },
       [&](const Schedule& schedule, Members& members) {
-        const auto own = [&] { return HostCopy(buffer, type, members, one_block(count)); };
-        const auto none = HostCopy::unused(buffer);
-        const bool is_root = members.rank() == root;
-        return call_in_host_memory(
-            is_root ? own() : none, is_root ? none : own(), [&](const void* sent, void* received) {
-              void* const data = is_root ? const_cast<void*>(sent) : received;
-              return executors::bcast(schedule, members, data, narrow(count), type, root);
-            });
+        const HostCopy copy(buffer, type, members, one_block(count));
+        return call_in_host_memory(copy, members.rank() == root, [&](void* data) {
+          return executors::bcast(schedule, members, data, narrow(count), type, root);
+        });
       });
 }
 
@@ -297,7 +173,9 @@ int gather(RootedExchange<Count> native, const void* send, Count send_count, MPI
         const bool is_root = is_rank(comm, root);
         std::uint64_t bytes =
             is_root ? bytes_of(receive_count, receive_type) : bytes_of(send_count, send_type);
-        if (needs_other(is_right, bytes, send) && is_root) bytes = bytes_of(send_count, send_type);
+        // Where what it receives is wrong, what the root sends has the same size.
+        const bool has_other = is_root && send != MPI_IN_PLACE;
+        if (!is_right && bytes == 0 && has_other) bytes = bytes_of(send_count, send_type);
         return CollectiveCall{Operation::gather, bytes, root};
       },
       [&](const Schedule& schedule, Members& members) {
@@ -336,9 +214,8 @@ int scatter(RootedExchange<Count> native, const void* send, Count send_count,
         const bool is_root = is_rank(comm, root);
         std::uint64_t bytes =
             is_root ? bytes_of(send_count, send_type) : bytes_of(receive_count, receive_type);
-        if (needs_other(is_right, bytes, receive) && is_root) {
-          bytes = bytes_of(receive_count, receive_type);
-        }
+        const bool has_other = is_root && receive != MPI_IN_PLACE;
+        if (!is_right && bytes == 0 && has_other) bytes = bytes_of(receive_count, receive_type);
         return CollectiveCall{Operation::scatter, bytes, root};
       },
       [&](const Schedule& schedule, Members& members) {
@@ -370,10 +247,8 @@ int allgather(Exchange<Count> native, const void* send, Count send_count, MPI_Da
                          own_block(receive, receive_count, receive_type, comm), receive_count,
                          receive_type));
       },
-      [&](bool is_right) {
-        std::uint64_t bytes = bytes_of(receive_count, receive_type);
-        if (needs_other(is_right, bytes, send)) bytes = bytes_of(send_count, send_type);
-        return CollectiveCall{Operation::allgather, bytes, kNoHost};
+      [&](bool) {
+        return CollectiveCall{Operation::allgather, bytes_of(receive_count, receive_type), kNoHost};
       },
       [&](const Schedule& schedule, Members& members) {
         return call_in_host_memory(
@@ -496,10 +371,8 @@ int alltoall(Exchange<Count> native, const void* send, Count send_count, MPI_Dat
                (send == MPI_IN_PLACE ||
                 may_move(send, send_count, send_type, receive, receive_count, receive_type));
       },
-      [&](bool is_right) {
-        std::uint64_t bytes = bytes_of(receive_count, receive_type);
-        if (needs_other(is_right, bytes, send)) bytes = bytes_of(send_count, send_type);
-        return CollectiveCall{Operation::alltoall, bytes, kNoHost};
+      [&](bool) {
+        return CollectiveCall{Operation::alltoall, bytes_of(receive_count, receive_type), kNoHost};
       },
       [&](const Schedule& schedule, Members& members) {
         return call_in_host_memory(

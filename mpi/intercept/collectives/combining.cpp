@@ -29,26 +29,21 @@ struct Pair {
   bool operator==(const Pair&) const = default;
 };
 
-// What threads share: all of it is guarded by the mutex.
-struct Asking {
-  std::mutex mutex;
-  // Pairs that fit. Predefined operations take predefined types only, whose handles last.
-  std::vector<Pair> known{};
-};
-
-Asking& asking() {
-  static Asking* const instance = new Asking;
+// Pairs that fit, under the lock. Predefined operations take predefined types only, whose handles
+// last.
+std::vector<Pair>& known_pairs() {
+  static auto* const instance = new std::vector<Pair>;
   return *instance;
 }
 
 bool is_taken(const Pair& pair) {
-  Asking& shared = asking();
-  const std::scoped_lock lock(shared.mutex);
-  if (std::find(shared.known.begin(), shared.known.end(), pair) != shared.known.end()) return true;
+  const std::scoped_lock lock(asking_lock());
+  std::vector<Pair>& known = known_pairs();
+  if (std::find(known.begin(), known.end(), pair) != known.end()) return true;
   const std::max_align_t in{};
   std::max_align_t out{};
   if (mpi().Allreduce(&in, &out, 0, pair.type, pair.op, asking_comm()) != MPI_SUCCESS) return false;
-  shared.known.push_back(pair);
+  known.push_back(pair);
   return true;
 }
 

@@ -40,7 +40,7 @@ class CurrentNetwork {
   double stopped_s_ = 0.0;
 };
 
-/// Of this program; never destroyed.
+/// The one of this program; never destroyed.
 [[nodiscard]] CurrentNetwork& current_network();
 
 }  // namespace fairlead::intercept

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/device_agreement.hpp"
 
+#include <atomic>
 #include <bit>
+#include <cstdio>
 
+#include "collectives/communicator_schedules.hpp"
 #include "device_memory/device_memory.hpp"
 #include "plan/world_hosts.hpp"
 #include "pmpi/mpi_symbols.hpp"
@@ -11,6 +14,14 @@ namespace fairlead::intercept {
 namespace {
 
 constexpr std::uint64_t kCallsBetween = 1024;
+
+// One line for all communicators and ranks.
+void report_once() {
+  static std::atomic_flag is_reported = ATOMIC_FLAG_INIT;
+  if (collectives_site().rank != 0 || is_reported.test_and_set()) return;
+  std::fprintf(stderr,
+               "fairlead: collectives stay the MPI's own: a process may use memory of a GPU\n");
+}
 
 }  // namespace
 
@@ -22,6 +33,7 @@ bool DeviceAgreement::may_occur(const fairlead::collectives::Members& members) {
   require_success(
       mpi().Allreduce(MPI_IN_PLACE, &is_any, 1, double_type(), op_max(), members.comm()));
   may_occur_ = is_any > 0;
+  if (may_occur_) report_once();
   return may_occur_;
 }
 

@@ -13,7 +13,7 @@ namespace fairlead::intercept {
 /// program may load a runtime at any time. Once it is yes, it stays so.
 class DeviceAgreement {
  public:
-  /// Of this call. Collective over the communicator.
+  /// The answer for this call. Collective over the communicator.
   /// @throws MpiFailure
   [[nodiscard]] bool may_occur(const fairlead::collectives::Members& members);
 

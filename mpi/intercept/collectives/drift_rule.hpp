@@ -18,8 +18,8 @@ struct DriftRule {
   /// Further from the expected time than this is worth a look at the network; infinite: nothing is.
   double max_ratio = std::numeric_limits<double>::infinity();
   Expected expected = Expected::measured;
-  /// Of the program's time: half of it for agreements on times, half for probes, new schedules and
-  /// what calls by them take longer.
+  /// Part of the program's time: half of it for agreements on times, half for probes, new schedules
+  /// and what calls by them take longer.
   double max_cost_ratio = 0.005;
 
   [[nodiscard]] bool is_on() const { return std::isfinite(max_ratio); }

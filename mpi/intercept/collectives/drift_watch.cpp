@@ -22,7 +22,7 @@ namespace executors = fairlead::collectives;
 using executors::Members;
 using executors::Schedule;
 
-/// Of a pair in both directions, until a probe has been timed: in a cloud.
+/// What a pair takes in both directions, until a probe has been timed: in a cloud.
 constexpr double kFirstPair_s = 0.03;
 
 double expected_probe_s(double last_s, int num_hosts) {

@@ -65,8 +65,8 @@ struct PlannedCalls {
   }
 };
 
-/// Of one communicator. Its functions are collective, at a call that the number of calls decides,
-/// and throw MpiFailure.
+/// The watch of one communicator. Its functions are collective, at a call that the number of calls
+/// decides, and throw MpiFailure.
 class DriftWatch {
  public:
   /// All ranks agree on times. Where these have drifted pairs are probed again, once for all calls

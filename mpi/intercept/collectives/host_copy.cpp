@@ -2,10 +2,10 @@
 #include "collectives/host_copy.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 #include "plan/world_hosts.hpp"
+#include "pmpi/addressed_memory.hpp"
 #include "pmpi/mpi_symbols.hpp"
 
 namespace fairlead::intercept {
@@ -13,12 +13,6 @@ namespace {
 
 /// Nothing else is under way on the communicator of the schedules.
 constexpr int kCopyTag = 0;
-
-std::byte* at_distance(const void* address, MPI_Aint bytes) {
-  // An integer, since the first element need not be in the memory that is pointed to.
-  const auto place = reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(bytes);
-  return reinterpret_cast<std::byte*>(place);
-}
 
 }  // namespace
 

@@ -39,6 +39,9 @@ class HostCopy {
     if (is_on_device(buffer, type)) make(type, members, pieces());
   }
 
+  HostCopy(const HostCopy&) = delete;
+  HostCopy& operator=(const HostCopy&) = delete;
+
   [[nodiscard]] void* buffer() const { return buffer_; }
   /// Copies the program's buffer into the copy. @throws MpiFailure
   void load() const { copy(true); }
@@ -70,6 +73,17 @@ int call_in_host_memory(const HostCopy& send, const HostCopy& receive, const Cal
   if (send.buffer() == MPI_IN_PLACE) receive.load();
   const int code = call(static_cast<const void*>(send.buffer()), receive.buffer());
   if (code == MPI_SUCCESS) receive.store();
+  return code;
+}
+
+/// The same for a call with one buffer.
+/// @param is_sent  this rank's part of the call sends it, and leaves it as it is
+/// @throws MpiFailure
+template <class Call>
+int call_in_host_memory(const HostCopy& buffer, bool is_sent, const Call& call) {
+  if (is_sent) buffer.load();
+  const int code = call(buffer.buffer());
+  if (code == MPI_SUCCESS && !is_sent) buffer.store();
   return code;
 }
 

@@ -24,10 +24,10 @@ class ScheduleComparison {
   [[nodiscard]] double old_s() const { return times_s_[0]; }
   [[nodiscard]] double new_s() const { return times_s_[1]; }
 
-  /// Of a pair, the same times on all ranks.
+  /// Takes the times of a pair, the same on all ranks.
   [[nodiscard]] Verdict judge(double old_s, double new_s);
 
-  /// Of equal schedules one wins so many of so many pairs by chance in at most 9 of 256
+  /// One of two equal schedules wins so many of so many pairs by chance in at most 9 of 256
   /// comparisons (sign test).
   static constexpr int kNumPairs = 8;
   static constexpr int kNumWins = 7;

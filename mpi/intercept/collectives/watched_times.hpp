@@ -33,7 +33,7 @@ class WatchedTimes {
   void count() { ++num_calls_; }
   [[nodiscard]] bool is_due() const { return num_calls_ >= interval_; }
   [[nodiscard]] std::uint64_t num_calls() const { return num_calls_; }
-  /// Of the calls of this window that were timed on this rank.
+  /// Median of the calls of this window that were timed on this rank.
   [[nodiscard]] double median_s() const;
 
   /// Whether the agreed time of a window is further from the expected one than the rule allows.

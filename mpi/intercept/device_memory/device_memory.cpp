@@ -24,7 +24,7 @@ namespace {
 struct Runtimes {
   /// Objects that the loader had loaded when runtimes were last searched.
   std::atomic<std::uint64_t> num_searched{0};
-  /// Of each kind, once it is found; never removed, as its library stays loaded.
+  /// The runtime of each kind, once it is found; never removed, as its library stays loaded.
   std::array<std::atomic<const DeviceRuntime*>, kRuntimeKinds.size()> found{};
   std::atomic<bool> is_any_found{false};
   std::mutex search_lock;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of GPUs, which the processor must not touch: only a GPU-aware MPI may be given it. What is
-// asked are the runtimes that the process itself has loaded; without one a question costs some 25
-// nanoseconds.
+// asked are the runtimes that the process itself has loaded.
 #pragma once
 
 #include <mpi.h>

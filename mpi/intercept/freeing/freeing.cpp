@@ -10,19 +10,11 @@
 #include "session/feature.hpp"
 #include "table/handlers.hpp"
 
-#if !defined(FAIRLEAD_LINKED)
-#include "relay/peers.hpp"
-#endif
-
 namespace fairlead::intercept::freeing {
 namespace {
 
 [[gnu::noinline]] void begin_release_of(MPI_Comm comm) noexcept try {
-#if !defined(FAIRLEAD_LINKED)
-  begin_freeing(comm, relay::known_peers_of(comm));
-#else
   begin_freeing(comm);
-#endif
 } catch (...) {
   return;  // Without memory nothing is noted.
 }

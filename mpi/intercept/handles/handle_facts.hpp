@@ -2,18 +2,16 @@
 // What was found out about the handles of one kind, from the first use of each until its release.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "handles/handle_table.hpp"
+#include "handles/releases_under_way.hpp"
 #include "pmpi/nesting.hpp"
 
 namespace fairlead::intercept {
@@ -43,7 +41,7 @@ class HandleFacts {
   template <class Describe>
   [[nodiscard]] FoundFacts<Facts> find(Handle handle, const Describe& describe) {
     const std::lock_guard guard(lock_);
-    if (is_being_released(handle)) return {describe(handle), false};
+    if (releases_.has(handle)) return {describe(handle), false};
     if (const auto* const entry = facts_.find(handle)) return {*entry, true};
     const std::shared_ptr<const Facts> described = describe(handle);
     facts_.insert(handle, described);
@@ -55,7 +53,7 @@ class HandleFacts {
   /// communicate by it, and later it may be a new handle of another thread.
   void begin_release(Handle handle) {
     const std::lock_guard guard(lock_);
-    releases_.push_back({handle, std::this_thread::get_id()});
+    releases_.begin(handle);
     if (facts_.erase(handle)) {
       detail::handle_generation.fetch_add(1, std::memory_order_release);
     }
@@ -63,33 +61,14 @@ class HandleFacts {
 
   void end_release(Handle handle) noexcept {
     const std::lock_guard guard(lock_);
-    const auto ended = std::find_if(releases_.begin(), releases_.end(), [handle](const auto& one) {
-      return one.handle == handle && one.thread == std::this_thread::get_id();
-    });
-    if (ended != releases_.end()) releases_.erase(ended);
+    releases_.end(handle);
   }
 
  private:
-  // A call that releases a handle, under way in one thread.
-  struct Release {
-    Handle handle;
-    std::thread::id thread;
-  };
-
-  // Under the lock. A release that this thread has left by a jump is over, although its `end` was
-  // not called.
-  bool is_being_released(Handle handle) {
-    std::erase_if(releases_, [handle, thread = std::this_thread::get_id()](const Release& one) {
-      return one.handle == handle && one.thread == thread && !is_called_by_a_wrapper();
-    });
-    return std::any_of(releases_.begin(), releases_.end(),
-                       [handle](const Release& one) { return one.handle == handle; });
-  }
-
   // Everything is protected by `lock_`, since threads add their results.
   std::mutex lock_;
   HandleTable<Handle, std::shared_ptr<const Facts>> facts_;
-  std::vector<Release> releases_;
+  ReleasesUnderWay<Handle> releases_{&is_called_by_a_wrapper};
 };
 
 /// The facts of the handles that one thread used last.

@@ -10,12 +10,17 @@
 
 namespace fairlead::intercept {
 
+/// What a feature knows of a communicator; null if nothing.
+using FactsOfComm = std::shared_ptr<void> (*)(MPI_Comm comm);
+/// Asked before a communicator is freed; kept until the call ends. Null: nothing is asked.
+void ask_before_freeing(FactsOfComm facts_of) noexcept;
+
 /// A call of this thread begins to free it, and ends.
-/// @param facts  what a feature knows of it, until the call ends
-void begin_freeing(MPI_Comm comm, std::shared_ptr<void> facts = nullptr);
+void begin_freeing(MPI_Comm comm);
 void end_freeing(MPI_Comm comm) noexcept;
 
-/// Whether a call is freeing it. One that its thread has left by a jump is over.
+/// Whether a call of this thread is freeing it, which has then called back. Another thread may have
+/// got the same handle anew, before that call ends. One that its thread has left by a jump is over.
 [[nodiscard]] bool is_being_freed(MPI_Comm comm);
 
 /// These facts; others can be kept until the call ends.

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory as MPI_Pack and MPI_Unpack take it.
+// Addresses that are no place of an array, as MPI_BOTTOM, and memory as MPI_Pack and MPI_Unpack
+// take it.
 #pragma once
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <cstdint>
+
 #include "pmpi/mpi_symbols.hpp"
 
 namespace fairlead::intercept {
+
+/// So many bytes from an address. Computed as an integer, since neither need be in the memory that
+/// is pointed to.
+[[nodiscard]] inline std::byte* at_distance(const void* address, MPI_Aint bytes) {
+  const auto place = reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(bytes);
+  return reinterpret_cast<std::byte*>(place);  // NOLINT(performance-no-int-to-ptr)
+}
 
 /// MPICH 4.0 refuses its own MPI_BOTTOM there, a null pointer, from which types of absolute
 /// addresses count: the same bytes are those from another address on, by a type that is as far

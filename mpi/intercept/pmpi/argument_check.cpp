@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pmpi/argument_check.hpp"
 
+#include "pmpi/returned_errors.hpp"
+
 namespace fairlead::intercept {
 namespace {
 
@@ -9,11 +11,21 @@ constinit bool is_made = false;
 
 }  // namespace
 
-// Not a duplicate, which would call back for attributes of the program's.
-void begin_argument_check() noexcept {
-  mpi().Comm_split(comm_self(), 0, 0, &comm);
-  mpi().Comm_set_errhandler(comm, errors_return());
-  is_made = true;
+// Not a duplicate, which would call back for attributes of the program's. Where one rank has no
+// communicator left, no rank begins what needs one.
+int begin_argument_check() noexcept {
+  int code = MPI_SUCCESS;
+  {
+    const ReturnedErrors errors(comm_self());
+    code = mpi().Comm_split(comm_self(), 0, 0, &comm);
+  }
+  is_made = code == MPI_SUCCESS;
+  if (is_made) mpi().Comm_set_errhandler(comm, errors_return());
+  double has_failed = is_made ? 0.0 : 1.0;
+  mpi().Allreduce(MPI_IN_PLACE, &has_failed, 1, double_type(), op_max(), comm_world());
+  if (has_failed == 0.0) return MPI_SUCCESS;
+  end_argument_check();
+  return code != MPI_SUCCESS ? code : MPI_ERR_OTHER;
 }
 
 void end_argument_check() noexcept {
@@ -23,6 +35,11 @@ void end_argument_check() noexcept {
 
 MPI_Comm asking_comm() noexcept {
   return comm;
+}
+
+std::mutex& asking_lock() noexcept {
+  static std::mutex* const instance = new std::mutex;
+  return *instance;
 }
 
 }  // namespace fairlead::intercept

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <limits>
+#include <mutex>
 #include <type_traits>
 
 #include "pmpi/mpi_symbols.hpp"
@@ -16,12 +17,16 @@ namespace fairlead::intercept {
 
 /// Makes the communicator on which the MPI is asked, before features begin and while the program
 /// has no other threads; frees it, if it was made, after they have ended.
-void begin_argument_check() noexcept;
+/// @return an MPI error code, the same on all ranks. Collective over MPI_COMM_WORLD.
+[[nodiscard]] int begin_argument_check() noexcept;
 void end_argument_check() noexcept;
 
 /// That communicator: of this process alone, and its errors are codes. Questions without a
 /// communicator would bring their errors to the handler of the program's MPI_COMM_WORLD.
 [[nodiscard]] MPI_Comm asking_comm() noexcept;
+
+/// Held around a collective on that communicator: threads may not make two at once.
+[[nodiscard]] std::mutex& asking_lock() noexcept;
 
 namespace detail {
 

@@ -63,7 +63,7 @@ void leave_carried() {
       }
       paths.push_back(std::move(told));
     }
-    // Of a host to which nothing was sent nothing was learned.
+    // Nothing was learned of a host to which nothing was sent.
     if (has_sent) {
       for (auto& each : table_to(host)) table.push_back(std::move(each));
     }

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "handles/releases.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/relay.hpp"
 #include "table/handlers.hpp"
@@ -65,7 +66,7 @@ int finish(Entry& entry, MPI_Status& status) {
     return MPI_SUCCESS;
   }
   if (entry.is_persistent() && !was_active) return MPI_SUCCESS;
-  entry.stand_in.reset();
+  entry.substitute.reset();
   const auto found = std::exchange(entry.found, std::nullopt);
   if (is_cancelled(entry, status)) return MPI_SUCCESS;
   if (!found || !found->envelope) return finish_receive(entry.landing, *entry.peers, status);
@@ -82,7 +83,8 @@ int report(Peers& peers, int code) {
     const std::lock_guard guard(peers.lock);
     last = peers.last_errhandler;
   }
-  if (!last) {
+  // In a delete callback the program may still use the communicator.
+  if (!last || is_being_freed(peers.comm)) {
     mpi().Comm_call_errhandler(peers.comm, code);
     return code;
   }

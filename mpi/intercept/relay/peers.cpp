@@ -28,8 +28,9 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
 // MPI do. So here no lock is taken under which such a call is made.
 int forget(MPI_Comm comm, int, void* attribute, void*) {
   const std::unique_ptr<Kept> kept(static_cast<Kept*>(attribute));
-  const bool is_pending = kept->use_count() > 1;
-  if (!is_pending) return MPI_SUCCESS;
+  // Besides pending receives, a call that frees the communicator uses them: a receive may begin in
+  // a delete callback that comes later.
+  if (kept->use_count() == 1) return MPI_SUCCESS;
   Peers& peers = **kept;
   const std::lock_guard guard(peers.lock);
   MPI_Errhandler errhandler{};
@@ -83,7 +84,7 @@ Kept find(MPI_Comm comm) {
   if (code != MPI_SUCCESS) return nullptr;
   auto kept = std::make_unique<Kept>(examine(comm));
   Kept peers = *kept;
-  // Of several threads one attaches its own.
+  // One of several threads attaches its own.
   static std::mutex attaching;
   const std::lock_guard guard(attaching);
   if (Kept others = attached_to(comm, code)) return others;

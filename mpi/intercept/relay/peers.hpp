@@ -45,10 +45,10 @@ struct Peers {
   bool has_remote = false;
   /// Posting a receive and pulling messages exclude each other (docs/design/relay.md).
   std::mutex lock{};
-  /// Of each source, the first messages that no receive has matched.
+  /// The first messages of each source that no receive has matched.
   std::deque<Pulled> pulled{};
-  /// Under the lock: the error handler that the communicator had when it was freed. From then on
-  /// its handle is not to be used, but receives may be pending.
+  /// Under the lock: the error handler that the communicator had when it was freed. Once the call
+  /// that freed it has ended, its handle is not to be used, but receives may be pending.
   std::optional<MPI_Errhandler> last_errhandler{};
 
   [[nodiscard]] bool is_remote_rank(int rank) const {

@@ -194,7 +194,7 @@ int refuse_receive(MPI_Message message, EntryPtr entry, [[maybe_unused]] int cod
 template <class Count>
 int receive_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,
                     MPI_Status* status) {
-  EntryPtr entry = entry_of_message(message);
+  EntryPtr entry = is_place(status) ? entry_of_message(message) : nullptr;
   const auto native = [&] { return Native<Count>::mrecv()(buffer, count, type, message, status); };
   if (!entry) return native();
   if (const int code = check_received(buffer, count, type); code != MPI_SUCCESS) {

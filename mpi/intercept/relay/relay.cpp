@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "handles/releases.hpp"
 #include "plan/own_names.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/carried.hpp"
@@ -153,6 +154,7 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   mpi().Comm_dup(comm_self(), &relay.self);
   mpi().Comm_dup(comm_world(), &relay.world);
   mpi().Comm_set_errhandler(relay.world, errors_return());
+  ask_before_freeing([](MPI_Comm comm) -> std::shared_ptr<void> { return known_peers_of(comm); });
   return true;
 }
 
@@ -224,6 +226,7 @@ void end() noexcept try {
   wait_for_others();
   complete_freed();
   leave_carried();
+  ask_before_freeing(nullptr);
   relay.messenger.reset();
   mpi().Comm_free(&relay.world);
   mpi().Comm_free(&relay.self);

@@ -34,7 +34,7 @@ struct Relay {
   std::uint16_t own_host = 0;
   std::vector<std::uint16_t> host_of_rank{};
   std::unique_ptr<Messenger> messenger{};
-  /// Of messages that may be relayed, those that the MPI has carried.
+  /// Bytes of messages that may be relayed, and that the MPI has carried.
   std::vector<std::atomic<std::uint64_t>> mpi_bytes_of_host{};
   Requests requests{};
 
@@ -51,8 +51,6 @@ struct Relay {
   /// number.
   std::mutex questions_lock{};
   std::set<std::pair<std::uint32_t, std::uint64_t>> unanswered{};
-  /// The program has made such a send that is no blocking one.
-  std::atomic<bool> has_asking_requests{false};
 
   /// Receives that the program freed before they were complete.
   std::mutex freed_lock{};

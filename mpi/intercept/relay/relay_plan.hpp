@@ -21,7 +21,7 @@ struct RelayPlan {
   /// By which messages take paths.
   RuleName rule = RuleName::trials;
   Zones zones{};
-  /// Of each host: the socket of its router, and the address by which others reach it.
+  /// For each host the socket of its router, and the address by which others reach it.
   std::vector<std::string> socket_of_host{};
   std::vector<std::string> address_of_host{};
   /// [src][dst]: the direct route first.

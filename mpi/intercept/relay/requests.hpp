@@ -30,14 +30,14 @@ struct Entry {
   };
 
   Kind kind = Kind::receive;
-  /// Of all but copied sends.
+  /// Null in copied sends.
   std::shared_ptr<Peers> peers{};
-  /// Of a receive.
+  /// Where a receive puts its message.
   Landing landing{};
   bool is_cancelled = false;
   /// The sender of its message was told that it is matched.
   bool is_claimed = false;
-  /// Of a persistent request: started, and not yet completed.
+  /// A persistent request was started, and not yet completed.
   bool is_active = false;
   /// Known before the receive, from a probe. If it has an envelope, the MPI's status is that of a
   /// message to oneself.
@@ -45,13 +45,13 @@ struct Entry {
   /// The send of that message, and where it arrives.
   MPI_Request feeding{};
   EnvelopeBytes fed{};
-  /// Of a persistent receive.
+  /// What a persistent receive asks for.
   int source = 0;
   int tag = 0;
   /// The receive of what a probe had found before the persistent one was started: the MPI then sees
   /// this one in its place, and has not started the other.
-  std::optional<MPI_Request> stand_in{};
-  /// Of a persistent send.
+  std::optional<MPI_Request> substitute{};
+  /// What a persistent send sends.
   const void* send_buffer = nullptr;
   MPI_Count send_count = 0;
   /// A duplicate: the program may free its own.
@@ -59,7 +59,7 @@ struct Entry {
   bool owns_send_type = false;
   std::uint32_t dst_rank = 0;
   std::unique_ptr<EnvelopeBytes> envelope{};
-  /// Of a synchronous send that is under way.
+  /// That of a synchronous send that is under way.
   std::optional<MatchQuestion> question{};
   bool is_synchronous = false;
   /// What a copied send sends.
@@ -77,7 +77,9 @@ struct Entry {
     return kind != Kind::receive && kind != Kind::persistent_receive;
   }
   /// The request that the MPI completes. @param own  the program's
-  [[nodiscard]] MPI_Request request_in_mpi(MPI_Request own) const { return stand_in.value_or(own); }
+  [[nodiscard]] MPI_Request request_in_mpi(MPI_Request own) const {
+    return substitute.value_or(own);
+  }
 };
 
 using EntryPtr = std::unique_ptr<Entry>;

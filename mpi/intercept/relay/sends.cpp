@@ -143,7 +143,6 @@ int start_send(Mode mode, Native native, const void* buffer, Count count, MPI_Da
   auto entry = std::make_unique<Entry>();
   entry->kind = Entry::Kind::synchronous_send;
   entry->question = message->question();
-  feature().has_asking_requests = true;
   feature().requests.insert(*request, std::move(entry));
   return code;
 }
@@ -165,7 +164,6 @@ int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Dat
   auto entry = std::make_unique<Entry>();
   entry->kind = Entry::Kind::persistent_send;
   entry->is_synchronous = mode == Mode::synchronous;
-  if (entry->is_synchronous) feature().has_asking_requests = true;
   entry->peers = peers;
   entry->send_buffer = buffer;
   entry->send_count = count;
@@ -201,7 +199,7 @@ int receive_into(const Landing& landing, MPI_Message message, MPI_Request* reque
 }
 
 // What a probe has found cannot come to the request itself, which receives by communicator and tag.
-int start_stand_in(Entry& entry, const Pulled& pulled) {
+int start_substitute(Entry& entry, const Pulled& pulled) {
   MPI_Request request{};
   int code = MPI_SUCCESS;
   if (pulled.envelope) {
@@ -213,7 +211,7 @@ int start_stand_in(Entry& entry, const Pulled& pulled) {
   if (code != MPI_SUCCESS) return code;
   note_receive(pulled);
   entry.found = pulled;
-  entry.stand_in = request;
+  entry.substitute = request;
   return MPI_SUCCESS;
 }
 
@@ -221,17 +219,17 @@ int start_receive(Entry& entry, MPI_Request* request) {
   // Another thread's probe must not come between the look at what is pulled and the start.
   const std::lock_guard guard(entry.peers->lock);
   if (const auto pulled = take_pulled(*entry.peers, entry.source, entry.tag)) {
-    return start_stand_in(entry, *pulled);
+    return start_substitute(entry, *pulled);
   }
   return mpi().Start(request);
 }
 
 // It is under way, or not persistent. The MPI has not started the request for which another stands.
 int refuse_start(MPI_Request* request, EntryPtr entry) {
-  const bool has_stand_in = entry->stand_in.has_value();
+  const bool has_substitute = entry->substitute.has_value();
   const std::shared_ptr<Peers> peers = entry->peers;
   feature().requests.insert(*request, std::move(entry));
-  return has_stand_in ? report(*peers, MPI_ERR_REQUEST) : mpi().Start(request);
+  return has_substitute ? report(*peers, MPI_ERR_REQUEST) : mpi().Start(request);
 }
 
 }  // namespace

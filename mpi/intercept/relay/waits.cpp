@@ -41,27 +41,32 @@ class Held {
   [[nodiscard]] bool has_any() const { return has_any_; }
   [[nodiscard]] Entry& first() { return *entries_.front(); }
 
-  /// Leaves out of calls what is not ready. @return whether there is any
-  bool hide_unready() {
-    is_hidden_.assign(entries_.size(), false);
-    MPI_Status status{};
-    for (std::size_t index = 0; index < entries_.size(); ++index) {
-      is_hidden_[index] = entries_[index] && !is_ready(*entries_[index], requests_[index], status);
-    }
-    return std::find(is_hidden_.begin(), is_hidden_.end(), true) != is_hidden_.end();
+  /// Whether one is a synchronous send that completes by an answer of the receiver's messenger, of
+  /// which the MPI knows nothing.
+  [[nodiscard]] bool has_question() const {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [](const EntryPtr& entry) { return entry && entry->question; });
   }
 
-  /// Whether the MPI has completed one that is not hidden.
-  [[nodiscard]] bool has_complete() const {
-    for (std::size_t index = 0; index < entries_.size(); ++index) {
-      const MPI_Request request = in_mpi(index);
-      if (request == request_null()) continue;
-      int is_complete = 0;
+  /// Leaves out of calls what is complete in the MPI alone. @return whether there is any
+  bool hide_unready() {
+    return hide([this](std::size_t index) {
       MPI_Status status{};
-      const int code = mpi().Request_get_status(request, &is_complete, &status);
-      if (code != MPI_SUCCESS || is_complete != 0) return true;
-    }
-    return false;
+      return entries_[index] && !is_ready(*entries_[index], requests_[index], status);
+    });
+  }
+
+  /// Leaves out of calls whatever is not complete, so that a call that waits returns at once.
+  /// @return whether there is any
+  bool hide_incomplete() {
+    return hide([this](std::size_t index) {
+      MPI_Status status{};
+      if (entries_[index]) return !is_ready(*entries_[index], requests_[index], status);
+      if (requests_[index] == request_null()) return false;
+      int is_complete = 0;
+      const int code = mpi().Request_get_status(requests_[index], &is_complete, &status);
+      return code == MPI_SUCCESS && is_complete == 0;
+    });
   }
 
   /// Makes a call with the requests that the MPI knows.
@@ -86,7 +91,7 @@ class Held {
     Entry& entry = *entries_[index];
     entry.is_active = false;
     entry.found.reset();
-    entry.stand_in.reset();
+    entry.substitute.reset();
     entry.question.reset();
     if (!entry.is_persistent()) entries_[index].reset();
   }
@@ -94,6 +99,15 @@ class Held {
   int report_error(int code) { return peers_of_error_ ? report(*peers_of_error_, code) : code; }
 
  private:
+  template <class IsHidden>
+  bool hide(const IsHidden& is_hidden) {
+    is_hidden_.assign(entries_.size(), false);
+    for (std::size_t index = 0; index < entries_.size(); ++index) {
+      is_hidden_[index] = is_hidden(index);
+    }
+    return std::find(is_hidden_.begin(), is_hidden_.end(), true) != is_hidden_.end();
+  }
+
   // The requests as the MPI knows them; what it does to them is done to the program's, also where
   // its error handler leaves the call by an exception.
   struct Known {
@@ -106,7 +120,7 @@ class Held {
     Known& operator=(const Known&) = delete;
     ~Known() {
       for (std::size_t index = 0; index < requests.size(); ++index) {
-        if (held.is_hidden(index) || held.has_stand_in(index)) continue;
+        if (held.is_hidden(index) || held.has_substitute(index)) continue;
         held.requests_[index] = requests[index];
       }
     }
@@ -118,8 +132,8 @@ class Held {
   [[nodiscard]] bool is_hidden(std::size_t index) const {
     return !is_hidden_.empty() && is_hidden_[index];
   }
-  [[nodiscard]] bool has_stand_in(std::size_t index) const {
-    return entries_[index] && entries_[index]->stand_in;
+  [[nodiscard]] bool has_substitute(std::size_t index) const {
+    return entries_[index] && entries_[index]->substitute;
   }
   [[nodiscard]] MPI_Request in_mpi(std::size_t index) const {
     if (is_hidden(index)) return request_null();
@@ -189,17 +203,6 @@ bool are_places(const MPI_Status* statuses, const Pointers*... others) {
   return is_place(statuses) && (... && (others != nullptr));
 }
 
-// Waits by testing: what is complete in the MPI need not be complete, while others are.
-template <class Test>
-int repeat_until_done(const Test& test) {
-  for (;;) {
-    int flag = 0;
-    const int code = test(flag);
-    if (code != MPI_SUCCESS || flag != 0) return code;
-    make_progress();
-  }
-}
-
 // Statuses of our own where the program wants none.
 class Statuses {
  public:
@@ -239,49 +242,46 @@ int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
                       [](int done) { return static_cast<std::size_t>(done); });
 }
 
+// With a question what the MPI completes may be the one that is not complete, and it does not see
+// the answer. So it is given what is complete, again and again. It is its own call that waits,
+// since Open MPI's Testany hides the error of a persistent request.
 int Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   for (;;) {
     Held held(count, requests);
     if (!held.has_any() || !are_places(status, index)) {
       return mpi().Waitany(count, requests, index, status);
     }
-    const bool has_hidden = feature().has_asking_requests && held.hide_unready();
-    // The MPI's own call is made once it returns at once: Open MPI's Testany hides the error of a
-    // persistent request.
-    if (!has_hidden || held.has_complete()) {
-      MPI_Status own{};
-      *index = MPI_UNDEFINED;
-      const int code =
-          held.call([&](MPI_Request* known) { return mpi().Waitany(count, known, index, &own); });
-      const bool has_met_inactive_ones = code == MPI_SUCCESS && *index == MPI_UNDEFINED;
-      if (!has_hidden || !has_met_inactive_ones)
-        return complete_one(held, code, *index, own, status);
-    }
+    const bool has_hidden = held.has_question() && held.hide_incomplete();
+    MPI_Status own{};
+    *index = MPI_UNDEFINED;
+    const int code =
+        held.call([&](MPI_Request* known) { return mpi().Waitany(count, known, index, &own); });
+    const bool has_met_none = code == MPI_SUCCESS && *index == MPI_UNDEFINED;
+    if (!has_hidden || !has_met_none) return complete_one(held, code, *index, own, status);
     make_progress();
   }
 }
 
 int Waitsome(int count, MPI_Request requests[], int* num_done, int indices[],
              MPI_Status statuses[]) {
-  if (feature().has_asking_requests && are_places(statuses, num_done, indices)) {
-    return repeat_until_done([&](int& flag) {
-      const int code = Testsome(count, requests, num_done, indices, statuses);
-      flag = code != MPI_SUCCESS || *num_done != 0 ? 1 : 0;
-      return code;
+  for (;;) {
+    Held held(count, requests);
+    if (!held.has_any() || !are_places(statuses, num_done, indices)) {
+      return mpi().Waitsome(count, requests, num_done, indices, statuses);
+    }
+    const bool has_hidden = held.has_question() && held.hide_incomplete();
+    *num_done = MPI_UNDEFINED;
+    Statuses own(count, statuses);
+    const int code = held.call([&](MPI_Request* known) {
+      return mpi().Waitsome(count, known, num_done, indices, own.data());
     });
+    if (*num_done != MPI_UNDEFINED) {
+      return complete_all(held, code, *num_done, own.data(),
+                          [&](int done) { return static_cast<std::size_t>(indices[done]); });
+    }
+    if (!has_hidden || code != MPI_SUCCESS) return code;
+    make_progress();
   }
-  Held held(count, requests);
-  if (!held.has_any() || !are_places(statuses, num_done, indices)) {
-    return mpi().Waitsome(count, requests, num_done, indices, statuses);
-  }
-  *num_done = MPI_UNDEFINED;
-  Statuses own(count, statuses);
-  const int code = held.call([&](MPI_Request* known) {
-    return mpi().Waitsome(count, known, num_done, indices, own.data());
-  });
-  if (*num_done == MPI_UNDEFINED) return code;
-  return complete_all(held, code, *num_done, own.data(),
-                      [&](int done) { return static_cast<std::size_t>(indices[done]); });
 }
 
 int Test(MPI_Request* request, int* flag, MPI_Status* status) {

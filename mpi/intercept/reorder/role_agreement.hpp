@@ -18,7 +18,7 @@ namespace fairlead::intercept {
 struct Offer {
   /// False when this process cannot take part: its arguments are wrong, or it has no memory.
   bool is_valid = false;
-  /// Of arguments that must be the same on all processes.
+  /// Computed from the arguments that must be the same on all processes.
   std::int32_t fingerprint = 0;
   std::vector<RoleEdge> edges;
 };

@@ -25,7 +25,7 @@ struct World {
   int num_ranks = 0;
 };
 
-// Of a traced program; without a file if it is not traced.
+// What belongs to a traced program; without a file if it is not traced.
 struct Tracing {
   std::string file;
   MPI_Comm comm{};
@@ -86,7 +86,10 @@ void begin_tracing(const char* file, const World& world) {
 void begin_features(const char* folder, const World& world) {
   const Plan plan = read_plan(folder, world.rank, world.num_ranks);
   const Session session{world.rank, world.num_ranks, plan};
-  begin_argument_check();
+  if (begin_argument_check() != MPI_SUCCESS) {
+    if (world.rank == 0) complain("the plan", "the MPI has no communicator left for it");
+    return;
+  }
 #define FEATURE(feature) \
   if (feature::begin(session)) install_handlers(Feature::feature);
 #define HANDLER(feature, call)

@@ -55,7 +55,9 @@ const char* reason() noexcept {
 
 [[gnu::destructor]] void report_missing_trace() noexcept {
   if (variable(kTraceVariable) == nullptr || !is_first_rank()) return;
-  if (const char* const found = reason()) std::fprintf(stderr, "fairlead: %s\n", found);
+  if (const char* const found = reason()) {
+    std::fprintf(stderr, "fairlead: no trace was written: %s\n", found);
+  }
 }
 
 }  // namespace

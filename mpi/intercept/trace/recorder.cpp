@@ -211,29 +211,21 @@ void spawned(int root, MPI_Comm comm, const MPI_Comm* children) noexcept try {
 
 // The MPI refuses a null pointer.
 CommunicatorRelease forget_communicator(const MPI_Comm* comm) noexcept try {
-  if (comm == nullptr) return {.comm = {}, .is_begun = false};
+  if (comm == nullptr) return {};
   begin_release(*comm);
-  return {.comm = *comm, .is_begun = true};
+  return {.handle = *comm, .is_begun = true};
 } catch (const std::exception& error) {
   switch_off(error.what());
-  return {.comm = {}, .is_begun = false};
-}
-
-void CommunicatorRelease::end() const noexcept {
-  if (is_begun) end_release(comm);
+  return {};
 }
 
 WindowRelease forget_window(const MPI_Win* win) noexcept try {
-  if (win == nullptr) return {.win = {}, .is_begun = false};
+  if (win == nullptr) return {};
   begin_window_release(*win);
-  return {.win = *win, .is_begun = true};
+  return {.handle = *win, .is_begun = true};
 } catch (const std::exception& error) {
   switch_off(error.what());
-  return {.win = {}, .is_begun = false};
-}
-
-void WindowRelease::end() const noexcept {
-  if (is_begun) end_window_release(win);
+  return {};
 }
 
 RequestRelease forget_request(const MPI_Request* request) noexcept {

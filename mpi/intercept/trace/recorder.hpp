@@ -84,19 +84,20 @@ void spawned(int root, MPI_Comm comm, const MPI_Comm* children) noexcept;
 /// A communicator that is being released: its handle is removed from the table before the call, and
 /// not added again until the call has ended. `end` is not a destructor: the call may be left by a
 /// jump.
-struct CommunicatorRelease {
-  MPI_Comm comm;
-  bool is_begun;
-  void end() const noexcept;
+/// @tparam kEnd  ends it where it has begun
+template <class Handle, void (*kEnd)(Handle) noexcept>
+struct Release {
+  Handle handle{};
+  bool is_begun = false;
+  void end() const noexcept {
+    if (is_begun) kEnd(handle);
+  }
 };
+using CommunicatorRelease = Release<MPI_Comm, &end_release>;
 CommunicatorRelease forget_communicator(const MPI_Comm* comm) noexcept;
 
 /// The same for a window.
-struct WindowRelease {
-  MPI_Win win;
-  bool is_begun;
-  void end() const noexcept;
-};
+using WindowRelease = Release<MPI_Win, &end_window_release>;
 WindowRelease forget_window(const MPI_Win* win) noexcept;
 
 /// Nothing uses a persistent request while it is released, so it is removed before.

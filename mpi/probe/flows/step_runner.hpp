@@ -55,7 +55,7 @@ class StepRunner {
   bool is_orderly_ = true;
   int step_ = 0;
   double shown_s_ = 0;
-  // Of the step under way, by rank. A list: an order must not move while it is sent.
+  // Those of the step under way, by rank. A list: an order must not move while it is sent.
   std::map<int, FlowOrder> orders_;
   std::map<int, FlowReport> reports_;
   std::list<Sent> sent_;

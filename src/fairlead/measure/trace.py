@@ -29,6 +29,8 @@ __all__ = ["TracedRun", "require_program", "trace"]
 
 # The beginning of each line of the preload library.
 _BEGIN = b"fairlead: "
+# The beginning of a line on why a program that ended as it should has left no trace.
+_NO_TRACE = "no trace was written: "
 
 
 class TracedRun(NamedTuple):
@@ -209,7 +211,7 @@ def _no_trace(launcher: Launcher, spec: LaunchSpec, said: str | None) -> NoTrace
     mpi = f"{launcher.name} {'.'.join(map(str, launcher.version))}"
     problem = f"{spec.program[0]}: the traced run left no trace"
     if said:
-        return NoTraceError(f"{problem}: {said}")
+        return NoTraceError(f"{problem}: {said.removeprefix(_NO_TRACE)}")
     return NoTraceError(
         f"{problem}: it is no MPI program, belongs to another MPI than {launcher.path} ({mpi}), "
         "ended without MPI_Finalize, uses MPI sessions alone, or calls an MPI library that it has "

@@ -253,6 +253,67 @@ TEST_CASE("outbox: while the own router hangs, closed paths leave the way past i
   CHECK(departure->is_past_routers);
 }
 
+TEST_CASE("outbox: a message after short ones on a busy machine leaves a router that hangs soon") {
+  Outbox box(site(1e9, 1e9), kStart);
+  Time now = kStart;
+  // Processes that share a core answer late, whatever the size.
+  for (int message = 0; message < 100; ++message) {
+    box.claim(1, box.add(1, payload(25), Way::striped, now));
+    const auto departure = box.next(now, OwnRouter::ready);
+    REQUIRE(departure);
+    now += milliseconds(20);
+    box.acknowledge(acknowledgement(*departure), now);
+  }
+  REQUIRE(box.is_empty());
+
+  box.add(1, payload(3 << 20), Way::striped, now);
+  const Time begun = now;
+  bool is_past_routers = false;
+  while (!is_past_routers && now - begun < std::chrono::minutes(10)) {
+    while (const auto departure = box.next(now, OwnRouter::ready)) {
+      is_past_routers |= departure->is_past_routers;
+    }
+    now += milliseconds(50);
+    box.expire(now);
+  }
+
+  CHECK(is_past_routers);
+  CHECK(now - begun < std::chrono::seconds(5));
+}
+
+namespace {
+
+// A match question, which a busy receiver answers late.
+void ask(Outbox& box, Time& now) {
+  box.claim(1, box.add(1, payload(8), Way::direct, now));
+  const auto departure = box.next(now, OwnRouter::ready);
+  REQUIRE(departure);
+  REQUIRE(departure->header.message_bytes == 8);
+  now += milliseconds(20);
+  box.acknowledge(acknowledgement(*departure), now);
+}
+
+}  // namespace
+
+TEST_CASE("outbox: messages are timed while match questions are asked") {
+  constexpr std::uint64_t kBytes = std::uint64_t{8} * kMaxSegmentBytes;
+  Outbox box(site(1e8, 3e8), kStart);
+  REQUIRE(box.is_striping_worth(1, kBytes));
+  Time now = kStart;
+  for (int message = 0; message < 4; ++message) {
+    box.claim(1, box.add(1, payload(kBytes), Way::striped, now));
+    std::vector<Departure> departures;
+    while (const auto departure = box.next(now, OwnRouter::ready)) departures.push_back(*departure);
+    REQUIRE(departures.size() == 8);
+    ask(box, now);
+    // Far slower than planned.
+    now += milliseconds(500);
+    for (const Departure& departure : departures) box.acknowledge(acknowledgement(departure), now);
+    REQUIRE(box.is_empty());
+  }
+  CHECK_FALSE(box.is_striping_worth(1, kBytes));
+}
+
 TEST_CASE("outbox: a message whose last acknowledgement is on its way does not hold the next one") {
   constexpr std::size_t kBytes = std::size_t{16} * kMaxSegmentBytes;
   // The plan expects much of the relay; it is half as fast as the direct path.

@@ -53,7 +53,7 @@ TEST_CASE("way: while others fill the network relays are tried rarely") {
   Time now = kStart;
   int num_relayed = 0;
   for (const Time end = now + std::chrono::seconds(60); now < end; now += milliseconds(50)) {
-    choice.doubt(now);
+    choice.note_slowdown(now);
     const Way way = choice.next(kBytes, now);
     if (has_relay(way)) ++num_relayed;
     const double rate_Bps = has_relay(way) ? 1e7 : 2e7;

@@ -128,7 +128,7 @@ TEST_CASE("way: relays are taken where they make the program faster, and left wh
   Time now = kStart;
   for (int message = 0; message < 400; ++message) {
     const bool is_slow_now = message >= onset;
-    if (cadence.note(now)) choice.doubt(now);
+    if (cadence.note(now)) choice.note_slowdown(now);
     if (last) choice.pace(*last, *cadence.last_gap_s(), now);
     last = choice.next(kBytes, now);
     const double seconds = kLatency_s + static_cast<double>(kBytes) / (is_slow_now ? 2e7 : 1e8);
@@ -213,7 +213,7 @@ TEST_CASE("way: where trials tell nothing any more after a first one, they end")
   CHECK(num_relayed < 20);
 }
 
-TEST_CASE("way: failed doubts become rarer, also in a program with few messages") {
+TEST_CASE("way: comparisons that found nothing become rarer, also in a program with few messages") {
   // The direct path takes ten times what the plan says, and relays twenty times.
   const WayRate planned(1e8, kLatency_s);
   WayChoice choice({planned, planned, planned, planned}, kStart);
@@ -230,14 +230,14 @@ TEST_CASE("way: failed doubts become rarer, also in a program with few messages"
   CHECK(num_tried < 110);
 }
 
-TEST_CASE("way: failed doubts become rarer") {
+TEST_CASE("way: comparisons that found nothing become rarer") {
   const WayRate planned(1e8, kLatency_s);
   WayChoice choice({planned, planned, planned, planned}, kStart);
   int num_tried = 0;
   Time now = kStart;
   for (int message = 0; message < 6000; ++message) {
     now += milliseconds(10);
-    choice.doubt(now);
+    choice.note_slowdown(now);
     const Way way = choice.next(kBytes, now);
     if (way != Way::mpi) ++num_tried;
     choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / 1e8, now);
@@ -245,13 +245,13 @@ TEST_CASE("way: failed doubts become rarer") {
   CHECK(num_tried < 40);
 }
 
-TEST_CASE("way: after a calm time two doubts may follow each other soon") {
+TEST_CASE("way: after a calm time two comparisons may follow each other soon") {
   // The first one comes a moment before the direct path falls, and fails.
   WayChoice choice(planned(1e8, 1e8), kStart);
   Time now = kStart;
-  const auto pass = [&](milliseconds time, bool is_doubtful, double direct_Bps) {
+  const auto pass = [&](milliseconds time, bool is_slower, double direct_Bps) {
     for (const Time end = now + time; now < end; now += milliseconds(10)) {
-      if (is_doubtful) choice.doubt(now);
+      if (is_slower) choice.note_slowdown(now);
       const Way way = choice.next(kBytes, now);
       const double rate_Bps = has_relay(way) ? 9e7 : direct_Bps;
       choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / rate_Bps, now);
@@ -264,14 +264,14 @@ TEST_CASE("way: after a calm time two doubts may follow each other soon") {
   CHECK(choice.next(kBytes, now) == Way::striped);
 }
 
-TEST_CASE("way: after a calm time a doubt is followed at once, whatever came before") {
+TEST_CASE("way: after a calm time a slower program is compared at once, whatever came before") {
   WayChoice choice(planned(1e8, 1e8), kStart);
   Time now = kStart;
   double direct_Bps = 1e8;
   int num_striped = 0;
-  const auto send = [&](int num_messages, bool is_doubted) {
+  const auto send = [&](int num_messages, bool is_slower) {
     for (int message = 0; message < num_messages; ++message) {
-      if (is_doubted) choice.doubt(now);
+      if (is_slower) choice.note_slowdown(now);
       const Way way = choice.next(kBytes, now);
       const double rate_Bps = has_relay(way) ? 9e7 : direct_Bps;
       now += milliseconds(20);
@@ -288,7 +288,7 @@ TEST_CASE("way: after a calm time a doubt is followed at once, whatever came bef
   CHECK(num_striped > 80);
 }
 
-TEST_CASE("way: where the direct path is as before a doubt costs one message") {
+TEST_CASE("way: where the direct path is as before a comparison costs one message") {
   const WayRate planned(1e8, kLatency_s);
   WayChoice choice({planned, planned, planned, planned}, kStart);
   std::map<Way, int> num_taken;
@@ -297,7 +297,7 @@ TEST_CASE("way: where the direct path is as before a doubt costs one message") {
     now += milliseconds(10);
     if (message == 200) {
       num_taken.clear();
-      choice.doubt(now);
+      choice.note_slowdown(now);
     }
     const Way way = choice.next(kBytes, now);
     ++num_taken[way];
@@ -328,7 +328,7 @@ TEST_CASE("way: a message that is far too late leaves the direct path before it 
   for (int message = 0; message < 100; ++message, now += milliseconds(20)) {
     choice.learn(choice.next(kBytes, now), kBytes, message_s, now);
   }
-  choice.alarm(now);
+  choice.note_long_gap(now);
   REQUIRE(choice.next(kBytes, now) == Way::direct);
   // A tenth of it has arrived.
   CHECK_FALSE(choice.leave_if_late(Way::direct, kBytes, kBytes / 10, 2 * message_s, now));
@@ -341,25 +341,25 @@ TEST_CASE("way: a message that is far too late leaves the direct path before it 
 TEST_CASE("way: failed comparisons do not delay an alarm") {
   WayChoice choice(planned(1e8, 1e8), kStart);
   Time now = kStart;
-  const auto send = [&](bool is_doubtful) {
+  const auto send = [&](bool is_slower) {
     now += milliseconds(10);
-    if (is_doubtful) choice.doubt(now);
+    if (is_slower) choice.note_slowdown(now);
     const Way way = choice.next(kBytes, now);
     choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / 1e8, now);
     return way;
   };
   for (int message = 0; message < 3000; ++message) send(true);
   REQUIRE(send(true) == Way::mpi);
-  choice.alarm(now);
+  choice.note_long_gap(now);
   CHECK(send(false) == Way::direct);
 }
 
-TEST_CASE("way: a doubt that comes too soon after a failed comparison is kept") {
+TEST_CASE("way: a slowdown that comes too soon after a failed comparison is kept") {
   WayChoice choice(planned(1e8, 1e8), kStart);
   Time now = kStart;
-  const auto send = [&](bool is_doubtful) {
+  const auto send = [&](bool is_slower) {
     now += milliseconds(10);
-    if (is_doubtful) choice.doubt(now);
+    if (is_slower) choice.note_slowdown(now);
     const Way way = choice.next(kBytes, now);
     choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / 1e8, now);
     return way;

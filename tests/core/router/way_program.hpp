@@ -42,7 +42,7 @@ class Program {
     std::map<Way, double> taken_s;
     const Time end = now_ + time;
     while (now_ < end) {
-      if (cadence_.note(now_)) choice_.doubt(now_);
+      if (cadence_.note(now_)) choice_.note_slowdown(now_);
       const Way way = choice_.next(kBytes, now_);
       const double seconds = kLatency_s + static_cast<double>(kBytes) / rates_Bps.at(way);
       now_ += duration_cast<Clock::duration>(duration<double>(seconds));

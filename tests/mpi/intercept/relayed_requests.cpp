@@ -35,6 +35,12 @@ MPI_Datatype byte_type() noexcept {
 MPI_Datatype datatype_null() noexcept {
   return {};
 }
+MPI_Datatype double_type() noexcept {
+  return {};
+}
+MPI_Op op_max() noexcept {
+  return {};
+}
 MPI_Errhandler errors_return() noexcept {
   return {};
 }

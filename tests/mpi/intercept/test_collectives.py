@@ -327,7 +327,7 @@ def test_delete_callbacks_may_communicate_on_a_communicator_that_is_freed(
 
     done = run(mpi, "a,b,c", plan, source="delete_callbacks.c")
 
-    assert (done.returncode, done.stdout) == (0, "right 531\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "right 708\n"), done.stderr
 
 
 def test_the_error_handler_of_a_program_with_threads_stays(mpi: TracedMpi, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_call_may_be_left_by_its_error_handler(
         ("null_handles.c", 2, "MPI_Cancel(NULL): error"),
         ("some_truncated.c", 2, "Testsome, 500 of 0: receive 2: success, right"),
         ("wrong_messages.c", 2, "received 4096: right"),
-        ("delete_callbacks.c", 3, "right 531"),
+        ("delete_callbacks.c", 3, "right 708"),
     ],
 )
 def test_a_program_prints_what_it_prints_without_relays(

@@ -132,7 +132,9 @@ def test_a_program_with_sessions_alone_is_told_so(mpi: TracedMpi) -> None:
     assert reason == "the program uses MPI sessions without MPI_Init, which are not traced"
 
 
-def test_a_program_that_calls_by_the_handle_of_a_library_is_told_so(mpi: TracedMpi) -> None:
+def test_a_program_that_calls_by_the_handle_of_a_library_is_told_so(
+    mpi: TracedMpi, tmp_path: Path
+) -> None:
     # As Julia's MPI.jl does.
     (library,) = {
         path
@@ -140,9 +142,14 @@ def test_a_program_that_calls_by_the_handle_of_a_library_is_told_so(mpi: TracedM
         if re.search(r"/lib(mpi|mpich)\.so", path)
     }
 
-    reason = reason_for_no_trace(mpi, mpi.build("by_handle.c", "-Wl,--as-needed"), library)
+    words = (mpi.build("by_handle.c", "-Wl,--as-needed"), library)
+
+    reason = reason_for_no_trace(mpi, *words)
+    done = mpi.run_preloaded(2, tmp_path / "trace", *words)
 
     assert reason.startswith("the program calls functions of an MPI library that it has loaded by")
+    lines = [line for line in done.stderr.splitlines() if line.startswith("fairlead")]
+    assert lines == [f"fairlead: no trace was written: {reason}"]
 
 
 def _libraries_of(program: Path) -> set[str]:

@@ -95,15 +95,17 @@ TEST_CASE("watching: two readings of a clock are within what is allowed however 
 }
 
 TEST_CASE("watching: a rank on which calls fail is due for the agreement with the others") {
-  WatchedTimes failing(4e-3, kRule), others(4e-3, kRule);
+  WatchedTimes failing(4e-3, kRule), throwing(4e-3, kRule), others(4e-3, kRule);
 
   while (!others.is_due()) {
     CHECK_FALSE(failing.is_due());
     CHECK(watched_call(failing, [] { return MPI_ERR_TYPE; }) == MPI_ERR_TYPE);
+    CHECK(watched_call(throwing, []() -> int { throw MpiFailure{MPI_ERR_TYPE}; }) == MPI_ERR_TYPE);
     CHECK(watched_call(others, [] { return MPI_SUCCESS; }) == MPI_SUCCESS);
   }
 
   CHECK(failing.is_due());
+  CHECK(throwing.is_due());
 }
 
 TEST_CASE("watching: the time of a window is that of its own calls") {

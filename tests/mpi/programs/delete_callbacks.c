@@ -10,8 +10,16 @@
 enum { kBytes = 100000 };
 
 static int num_right;
+static MPI_Comm in_use;
 
-// A sum, a broadcast and a message around the ring.
+static void check_handler(MPI_Comm* comm, int* code, ...) {
+  int same = MPI_UNEQUAL, class = MPI_SUCCESS;
+  MPI_Comm_compare(*comm, in_use, &same);
+  MPI_Error_class(*code, &class);
+  num_right += same == MPI_IDENT && class == MPI_ERR_TRUNCATE;
+}
+
+// A sum, a broadcast and two messages around the ring, one of which is too large for its receiver.
 static void communicate(MPI_Comm comm) {
   static char out[kBytes], in[kBytes];
   int rank, size, sum = 0;
@@ -28,6 +36,11 @@ static void communicate(MPI_Comm comm) {
   MPI_Sendrecv(out, kBytes, MPI_CHAR, (rank + 1) % size, 1, in, kBytes, MPI_CHAR,
                (rank + size - 1) % size, 1, comm, &status);
   num_right += in[kBytes - 1] == (rank + size - 1) % size + 1;
+  MPI_Request request;
+  in_use = comm;
+  MPI_Isend(out, kBytes, MPI_CHAR, (rank + 1) % size, 2, comm, &request);
+  MPI_Recv(in, 64, MPI_CHAR, (rank + size - 1) % size, 2, comm, &status);
+  MPI_Wait(&request, &status);
 }
 
 static int delete_value(MPI_Comm comm, int key, void* value, void* extra) {
@@ -38,13 +51,16 @@ static int delete_value(MPI_Comm comm, int key, void* value, void* extra) {
 
 int main(int argc, char** argv) {
   int keys[2], rank, sum = 0;
+  MPI_Errhandler handler;
   MPI_Init(&argc, &argv);
+  MPI_Comm_create_errhandler(check_handler, &handler);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int each = 0; each < 2; ++each)
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_value, &keys[each], NULL);
   for (int round = 0; round < 20; ++round) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, handler);
     MPI_Comm_set_attr(comm, keys[0], NULL);
     // In every third round nothing is called before.
     if (round % 3 > 0) communicate(comm);
@@ -54,6 +70,7 @@ int main(int argc, char** argv) {
   }
   MPI_Reduce(&num_right, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf("right %d\n", sum);
+  MPI_Errhandler_free(&handler);
   for (int each = 0; each < 2; ++each) MPI_Comm_free_keyval(&keys[each]);
   MPI_Finalize();
   return 0;

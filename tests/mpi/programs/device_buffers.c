@@ -3,7 +3,8 @@
 //
 //   device_buffers RUNTIME WHEN WHAT
 //
-// WHEN: "first", or "late", after many calls on the communicator; WHAT: "messages" or
+// WHEN the runtime is loaded: "first", or "late", after many calls on the communicator; "unused":
+// first, but its first memory is late. WHAT: "messages" or
 // "collectives".
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -36,9 +37,10 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   if (argc != 4) MPI_Abort(MPI_COMM_WORLD, 2);
   const int is_late = strcmp(argv[2], "late") == 0;
+  const int is_used_late = is_late || strcmp(argv[2], "unused") == 0;
   if (!is_late) load_runtime(argv[1]);
   // Ranks agree at calls 512 and 1024, so all that follow are between these.
-  for (int call = 0; is_late && call < 600; ++call) MPI_Barrier(MPI_COMM_WORLD);
+  for (int call = 0; is_used_late && call < 600; ++call) MPI_Barrier(MPI_COMM_WORLD);
   if (is_late) load_runtime(argv[1]);
   if (strcmp(argv[3], "messages") == 0) {
     exchange_messages();

@@ -7,6 +7,9 @@
 static char buffer[8];
 static char sent[4096];
 static char received[4096];
+#ifndef OPEN_MPI
+static char room[4096];
+#endif
 
 static void tell(const char* call, int code, int rank) {
   if (rank == 0) printf("%s: %s\n", call, code == MPI_SUCCESS ? "success" : "error");
@@ -30,6 +33,14 @@ int main(int argc, char** argv) {
   TRY(MPI_Comm_free(NULL));
   TRY(MPI_Comm_disconnect(NULL));
   TRY(MPI_Mrecv(buffer, 8, MPI_BYTE, NULL, MPI_STATUS_IGNORE));
+  /* In Open MPI a null status is the mark that none is wanted. */
+  MPI_Message message;
+  MPI_Request sending;
+  MPI_Isend(sent, sizeof sent, MPI_BYTE, next, 2, MPI_COMM_WORLD, &sending);
+  MPI_Mprobe(MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &message, &status);
+  TRY(MPI_Mrecv(room, sizeof room, MPI_BYTE, &message, NULL));
+  TRY(MPI_Mrecv(room, sizeof room, MPI_BYTE, &message, &status));
+  MPI_Wait(&sending, MPI_STATUS_IGNORE);
 #endif
   TRY(MPI_Start(NULL));
   TRY(MPI_Startall(0, NULL));

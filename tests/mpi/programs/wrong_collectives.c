@@ -38,6 +38,13 @@ static void print_result(const char* call, int code) {
 
 #define TRY(call) print_result(#call, call)
 
+static void print_sum(const char* what) {
+  int sum = 0;
+  for (int each = 0; each < kCount * size; ++each) sum += in[each];
+  printf("rank %d: %s: %d\n", rank, what, sum);
+  fflush(stdout);
+}
+
 // What all ranks pass alike.
 static void alike(MPI_Datatype uncommitted) {
   const int wrong_counts[kMostRanks] = {kCount, -1, kCount, kCount, kCount, kCount, kCount, kCount};
@@ -81,6 +88,24 @@ static void alone(MPI_Datatype uncommitted) {
                    : MPI_Bcast(out, kCount, MPI_INT, 0, comm));
 }
 
+// What one rank alone passes, and then makes right: the others get what it sends then, and nothing
+// before.
+static void corrected(void) {
+  const int is_last = rank == size - 1;
+  for (int round = 0; round < 4; ++round) {
+    for (int each = 0; each < kCount * kMostRanks; ++each) out[each] = 1 + rank, in[each] = 0;
+    if (is_last) TRY(MPI_Allgather(out, kCount, MPI_DATATYPE_NULL, in, kCount, MPI_INT, comm));
+    TRY(MPI_Allgather(out, kCount, MPI_INT, in, kCount, MPI_INT, comm));
+    print_sum("gathered");
+    if (is_last) TRY(MPI_Alltoall(out, -1, MPI_INT, in, kCount, MPI_INT, comm));
+    TRY(MPI_Alltoall(out, kCount, MPI_INT, in, kCount, MPI_INT, comm));
+    print_sum("exchanged");
+    if (is_last) TRY(MPI_Allreduce(out, in, kCount, MPI_DATATYPE_NULL, MPI_SUM, comm));
+    TRY(MPI_Allreduce(out, in, kCount, MPI_INT, MPI_SUM, comm));
+    print_sum("combined");
+  }
+}
+
 static void right(void) {
   int sum = 0;
   for (int each = 0; each < kCount; ++each) out[each] = rank == 0 ? 7 + each : 0;
@@ -105,6 +130,7 @@ int main(int argc, char** argv) {
   alike(uncommitted);
   if (argc > 1) null_buffers();
   right();
+  corrected();
   alone(uncommitted);
   fflush(stdout);
   // What has not come is the business of no other call.

@@ -10,7 +10,7 @@
 
 namespace fairlead::intercept::relay {
 
-/// Of messages that are alike: to one rank, of about one size. Pure.
+/// The cadence of messages that are alike: to one rank, of about one size. Pure.
 class Cadence {
  public:
   /// Two of the last gaps are each so many times the longest before them. One alone may be a lost

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "fairlead/relay/frame.hpp"
+#include "relay/envelope.hpp"
 #include "relay/messenger/path_rules.hpp"
 
 namespace fairlead::intercept::relay {
@@ -13,12 +14,10 @@ namespace {
 using std::chrono::duration;
 using std::chrono::milliseconds;
 
-// Of messages that overlap, those after this are a new choice.
+// A new choice is made after this, also among messages that overlap.
 constexpr milliseconds kLongestSameWay{250};
 // What is acknowledged last has mostly arrived: acknowledgements are on their way so long.
 constexpr std::uint64_t kLastBytes = std::uint64_t{2} * fairlead::relay::kMaxSegmentBytes;
-// No message is late before.
-constexpr milliseconds kLeastLate{50};
 // Messages that overlap are timed together, so many of them: acknowledgements may come in batches.
 constexpr std::size_t kTimedTogether = 4;
 
@@ -47,6 +46,10 @@ bool Lane::overlaps_next() const {
 }
 
 Sending Lane::start(Way way, std::uint64_t bytes, Time now) {
+  if (bytes <= kEnvelopeBytes) {
+    unacknowledged_bytes += bytes;
+    return {.way = way, .bytes = bytes, .began = now, .is_untimed = true};
+  }
   const bool overlaps = overlaps_next();
   const bool goes_another_way = way != way_;
   if (!overlaps) busy_since_ = now;
@@ -76,7 +79,7 @@ std::optional<std::size_t> Lane::choose(Sending& sending, std::uint64_t bytes, T
   std::optional<std::size_t> best;
   if (router != OwnRouter::absent) {
     const auto by_routers = std::span(paths).first(past_routers);
-    best = rule->choose(by_routers, sending.way_of_rest(), bytes, now, sending.path);
+    best = rule->choose(by_routers, sending.current_way(), bytes, now, sending.path);
   }
   if (best && router == OwnRouter::busy) return std::nullopt;
   if (!best) best = past_routers;
@@ -102,11 +105,11 @@ std::optional<Way> Lane::leave_if_late(const Sending& next, Time now) {
 
 void Lane::arrive(const Sending& sending, std::uint64_t bytes) {
   unacknowledged_bytes -= bytes;
-  if (sending.period == period_) arrived_bytes_ += bytes;
+  if (is_of_period(sending)) arrived_bytes_ += bytes;
 }
 
 void Lane::finish(const Sending& sending, Time now) {
-  if (sending.has_left) return;
+  if (sending.is_untimed) return;
   if (sending.tells_nothing) {
     rule->miss(sending.way, sending.bytes, now);
   } else {

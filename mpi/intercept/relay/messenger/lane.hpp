@@ -39,7 +39,7 @@ struct Sending {
   /// As the rule chose it.
   Way way = Way::striped;
   /// That of the segments that are still to be sent, where it has become another one.
-  std::optional<Way> rest{};
+  std::optional<Way> changed_way{};
   std::uint64_t bytes = 0;
   Time began{};
   /// It had to wait for others to the same host.
@@ -48,12 +48,14 @@ struct Sending {
   std::uint64_t period = 0;
   /// Other messages went another way at the same time, or it waited for the receiver.
   bool tells_nothing = false;
-  /// It was late and has left its way, of which the rule knows.
-  bool has_left = false;
+  /// The rule learns nothing of it: it was late and has left its way, of which the rule knows, or
+  /// it is no larger than an envelope, so that its time is that of the processes and not of the
+  /// path.
+  bool is_untimed = false;
   /// Where the rule takes one path for all of it.
   std::optional<std::size_t> path{};
 
-  [[nodiscard]] Way way_of_rest() const { return rest.value_or(way); }
+  [[nodiscard]] Way current_way() const { return changed_way.value_or(way); }
 };
 
 /// What served a phase of the program on the way to one host.
@@ -97,12 +99,12 @@ struct Lane {
   /// Whether the messages of this period may be late on their way, which others could carry.
   [[nodiscard]] bool may_be_late(Time now) const;
   [[nodiscard]] bool is_of_period(const Sending& sending) const {
-    return sending.period == period_;
+    return !sending.is_untimed && sending.period == period_;
   }
   /// Lets the messages of this period leave their way if the next of them is late.
   /// @return the way of what is still to be sent
   [[nodiscard]] std::optional<Way> leave_if_late(const Sending& next, Time now);
-  /// That of the last message.
+  /// That of the last timed message.
   [[nodiscard]] Way way() const { return way_; }
   /// Bytes of a message are acknowledged for the first time.
   void arrive(const Sending& sending, std::uint64_t bytes);
@@ -127,12 +129,12 @@ struct Lane {
   void begin_period(Time now);
   void learn(const Sending& sending, Time now);
 
-  /// Of the last message.
+  /// That of the last timed message.
   Way way_ = Way::striped;
   /// Since when messages to this host overlap.
   Time busy_since_{};
-  /// Of messages that overlap and go the same way: its number, what of it has arrived
-  /// and what has begun.
+  /// A period is one of messages that overlap and go the same way: its number, what of it has
+  /// arrived and what has begun.
   std::uint64_t period_ = 0;
   std::uint64_t arrived_bytes_ = 0;
   std::uint64_t period_bytes_ = 0;

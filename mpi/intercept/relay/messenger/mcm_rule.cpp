@@ -46,7 +46,7 @@ double McmRule::latency_s(std::size_t path) const {
   return links_->path_s(host_, routes_[path].hops);
 }
 
-// Of the best path: so thresholds are the same for all paths of a pair.
+// By the best path: so thresholds are the same for all paths of a pair.
 double McmRule::unloaded_s(std::uint64_t bytes) const {
   double least_s = std::numeric_limits<double>::infinity();
   for (const Route& route : routes_) least_s = std::min(least_s, transfer_s(route, bytes));

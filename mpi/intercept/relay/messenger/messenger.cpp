@@ -39,10 +39,10 @@ Messenger::Messenger(MessengerSite site, const std::string& own_address, OnClaim
     : site_(std::move(site)),
       on_claim_(std::move(on_claim)),
       listener_(listen_at(own_address, port_)),
-      alarm_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      wake_event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       outbox_(site_, Clock::now()),
       notices_(site_) {
-  if (!alarm_.is_open()) throw Error("no event file descriptor");
+  if (!wake_event_.is_open()) throw Error("no event file descriptor");
 }
 
 void Messenger::start(std::vector<Address> address_of_rank) {
@@ -71,7 +71,7 @@ Messenger::~Messenger() {
 
 void Messenger::wake() {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(alarm_.number(), &one, sizeof one);
+  [[maybe_unused]] const auto written = ::write(wake_event_.number(), &one, sizeof one);
 }
 
 std::uint64_t Messenger::reserve(std::uint32_t dst_rank) {
@@ -321,7 +321,7 @@ void Messenger::poll_once() {
   fill_channels(now);
 
   const short accepting = now < next_accept_ ? 0 : POLLIN;
-  std::vector<pollfd> waits{{alarm_.number(), POLLIN, 0}, {listener_.number(), accepting, 0}};
+  std::vector<pollfd> waits{{wake_event_.number(), POLLIN, 0}, {listener_.number(), accepting, 0}};
   std::vector<Channel*> channels;
   const auto add = [&](Channel& channel) {
     if (channel.is_closed()) return;
@@ -341,7 +341,7 @@ void Messenger::poll_once() {
   if (poll(waits.data(), waits.size(), kPoll_ms) < 0) return;
   if ((waits[0].revents & POLLIN) != 0) {
     std::uint64_t count = 0;
-    [[maybe_unused]] const auto size = ::read(alarm_.number(), &count, sizeof count);
+    [[maybe_unused]] const auto size = ::read(wake_event_.number(), &count, sizeof count);
   }
   if ((waits[1].revents & POLLIN) != 0) accept_caller(now);
   for (std::size_t index = 0; index < channels.size(); ++index) {

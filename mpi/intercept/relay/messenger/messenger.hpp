@@ -121,9 +121,9 @@ class Messenger {
   // Set by the listener's making.
   std::uint16_t port_ = 0;
   Descriptor listener_;
-  Descriptor alarm_;
+  Descriptor wake_event_;
 
-  // Of the thread alone.
+  // Used by the thread alone.
   std::vector<Address> address_of_rank_;
   std::unique_ptr<Channel> router_;
   Time next_call_{};

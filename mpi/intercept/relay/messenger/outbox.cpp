@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fairlead/relay/hop_times.hpp"
+#include "relay/envelope.hpp"
 
 namespace fairlead::intercept::relay {
 namespace {
@@ -69,9 +70,9 @@ Way Outbox::way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
     lane.rule->pace(state.last_way, *gap_s, now);
   }
   if (is_slower) {
-    lane.rule->doubt(now);
+    lane.rule->note_slowdown(now);
   } else if (state.cadence.is_far_slower()) {
-    lane.rule->alarm(now);
+    lane.rule->note_long_gap(now);
   }
   state.last_way = choose_way(lane, bytes, now);
   return state.last_way;
@@ -119,7 +120,7 @@ void Outbox::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t
                      Time now) {
   if (last_number_of_rank_[dst_rank] == number) --last_number_of_rank_[dst_rank];
   reserved_.erase({dst_rank, number});
-  lanes_[host_of_rank_[dst_rank]].rule->miss(way, bytes, now);
+  if (bytes > kEnvelopeBytes) lanes_[host_of_rank_[dst_rank]].rule->miss(way, bytes, now);
 }
 
 void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, Way way, Time now) {
@@ -133,7 +134,7 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
       if (host_of_rank_[other.dst_rank] != host) continue;
       on_its_way.sending.tells_nothing = true;
       // What waits for the direct path would hold up the receiver, which needs it first.
-      if (has_relays(way)) on_its_way.sending.rest = way;
+      if (has_relays(way)) on_its_way.sending.changed_way = way;
     }
   }
   Message message{std::move(payload), std::vector<bool>(segments, false), segments, sending};
@@ -143,6 +144,8 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
   }
   kept_bytes_ += sending.bytes;
   messages_[key] = std::move(message);
+  // One that does not become the lane's last way would not be looked at behind those of that way.
+  if (sending.is_untimed) return lane.waiting.push_front({key, 0});
   for (std::size_t segment = 0; segment < segments; ++segment) {
     lane.waiting.push_back({key, segment});
   }
@@ -174,7 +177,7 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
     const auto path =
         has_to_wait ? std::nullopt : lane.choose(sending, size_of(*each), now, router);
     // Those on another way may have room. Behind the first one of the last way there are no others.
-    if (!path && !lane.rule->is_one_path_a_message() && sending.way_of_rest() == lane.way()) break;
+    if (!path && !lane.rule->is_one_path_a_message() && sending.current_way() == lane.way()) break;
     if (!path) {
       without_room = each->message;
       ++each;
@@ -182,7 +185,7 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
     }
     // No relay answers.
     const bool is_relayed = lane.paths[*path].route.hops.size() > 1;
-    if (sending.way_of_rest() == Way::relayed && !is_relayed) sending.tells_nothing = true;
+    if (sending.current_way() == Way::relayed && !is_relayed) sending.tells_nothing = true;
     const SegmentKey segment = *each;
     lane.waiting.erase(each);
     return depart(lane, *path, segment, now);
@@ -208,8 +211,8 @@ Departure Outbox::depart(Lane& lane, std::size_t index, const SegmentKey& segmen
   path.in_flight_bytes += bytes;
   path.sent_bytes += bytes;
   path.last_used = now;
-  const auto timeout =
-      std::max<Clock::duration>(lane.least_timeout, duration_cast<milliseconds>(expected));
+  const auto timeout = std::clamp<Clock::duration>(duration_cast<milliseconds>(expected),
+                                                   lane.least_timeout, Lane::kLongestTimeout);
   in_flight_[segment] = {index, bytes, path.in_flight_bytes, now, now + timeout};
 
   Departure departure{{}, message.payload, index + 1 == lane.paths.size()};
@@ -318,7 +321,7 @@ void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
     lanes_[host_of_rank_[dst_rank]].unacknowledged_bytes -= size_of({found->first, segment});
   }
   const Sending& sending = found->second.sending;
-  if (!sending.has_left) {
+  if (!sending.is_untimed) {
     lanes_[host_of_rank_[dst_rank]].rule->miss(sending.way, sending.bytes, now);
   }
   // The segments that wait are dropped when it is their turn.
@@ -385,8 +388,8 @@ void Outbox::leave_late(std::uint16_t host, Time now) {
   const auto way = lane.leave_if_late(*next, now);
   if (!way) return;
   for (Sending* const sending : late) {
-    sending->rest = way;
-    sending->has_left = true;
+    sending->changed_way = way;
+    sending->is_untimed = true;
   }
   for (const auto& [segment, sent] : in_flight_) {
     if (host_of_rank_[segment.message.dst_rank] != host) continue;

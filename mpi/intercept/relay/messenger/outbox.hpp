@@ -86,7 +86,8 @@ class Outbox {
   [[nodiscard]] const std::vector<PathState>& paths_to(std::uint16_t host) const {
     return lanes_[host].paths;
   }
-  /// Of each of these paths but the last one, for later runs; empty where nothing is to be kept.
+  /// The use of each of these paths but the last one, for later runs; empty where nothing is to be
+  /// kept.
   [[nodiscard]] std::vector<PathUse> uses_of_paths_to(std::uint16_t host) const {
     return lanes_[host].rule->uses();
   }
@@ -109,7 +110,7 @@ class Outbox {
     Time sent;
     Time expires;
   };
-  /// Of messages that are alike.
+  /// State of messages that are alike.
   struct ClassState {
     Cadence cadence;
     Way last_way = Way::mpi;

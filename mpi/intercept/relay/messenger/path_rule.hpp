@@ -2,6 +2,7 @@
 // The rule by which messages to one host take paths: one of a catalogue (path_rules.hpp).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,9 @@ enum class Way : std::uint8_t {
   /// By routers, on all open paths.
   striped,
 };
+
+/// No message is late before it has taken so long: less may be the machine's own delays.
+inline constexpr std::chrono::milliseconds kLeastLate{50};
 
 /// Pure: no sockets, no threads, no clock.
 class PathRule {
@@ -65,13 +69,13 @@ class PathRule {
   /// it.
   virtual void pace(Way /*way*/, double /*gap_s*/, Time /*now*/) {}
   /// The program sends such messages more slowly than before: the network may have changed.
-  virtual void doubt(Time /*now*/) {}
+  virtual void note_slowdown(Time /*now*/) {}
   /// The last gap between such messages was far longer than those before: the same, at once.
-  virtual void alarm(Time /*now*/) {}
+  virtual void note_long_gap(Time /*now*/) {}
   /// What it knows is from an earlier phase of the program, and is used again from now on.
   virtual void resume(Time now) = 0;
   [[nodiscard]] virtual std::unique_ptr<PathRule> clone() const = 0;
-  /// Of each path, for later runs; empty where nothing is to be kept.
+  /// The use of each path, for later runs; empty where nothing is to be kept.
   [[nodiscard]] virtual std::vector<PathUse> uses() const { return {}; }
 
  protected:

@@ -11,8 +11,9 @@
 namespace fairlead::intercept::relay {
 namespace {
 
-// Of a router to all others, where each takes as many of it: together half of what a router keeps
-// for a job (Router::kMaxConnectionsOfJob), since paths by relays need connections, too.
+// A router has so many to all others, where each takes as many of it: together half of what a
+// router keeps for a job (Router::kMaxConnectionsOfJob), since paths by relays need connections,
+// too.
 constexpr std::size_t kMaxConnectionsOfHost = 1024;
 
 WayChoice planned_choice(const std::vector<Route>& routes, double capacity_Bps, Time now) {

@@ -3,12 +3,16 @@
 
 #include <algorithm>
 
+#include "fairlead/relay/frame.hpp"
+
 namespace fairlead::intercept::relay {
 namespace {
 
+using fairlead::relay::kMaxSegmentBytes;
+
 constexpr std::uint64_t kLeastWindowBytes = std::uint64_t{512} << 10U;
 constexpr std::chrono::milliseconds kLongestClosing{8000};
-// Of a connection with the receiver, of which nothing is known.
+// Rate of a connection with the receiver, of which nothing is known.
 constexpr double kUnknownRate_Bps = 1e8;
 // New samples have this weight.
 constexpr double kSampleWeight = 0.25;
@@ -68,19 +72,26 @@ void PathState::learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double too
   const double sample_s = std::min(route.latency_s + held_s, 0.75 * took_s);
   latency_s += kSampleWeight * (sample_s - latency_s);
   const double busy_s = std::max(took_s - sample_s, 1e-6);
-  const double sample_Bps = static_cast<double>(bytes_ahead) / busy_s;
+  const double least_Bps = static_cast<double>(bytes_ahead) / busy_s;
+  // Less than a whole segment takes as long as processes take to wake: on a busy machine that would
+  // be a rate of some bytes per second, by which a larger message would time out after hours.
+  const bool is_whole = bytes_ahead >= kMaxSegmentBytes;
+  const double most_Bps = is_whole ? least_Bps : kMaxSegmentBytes / busy_s;
   // A single segment says more of the latency than of the rate, except where it is much faster than
   // the path was known to be: it has recovered.
-  const bool has_recovered = sample_Bps > kRecoveredRatio * rate_Bps;
-  if (bytes_ahead > bytes || sample_Bps < rate_Bps || has_recovered) {
-    rate_Bps += kSampleWeight * (sample_Bps - rate_Bps);
+  const bool has_recovered = least_Bps > kRecoveredRatio * rate_Bps;
+  if (most_Bps < rate_Bps) {
+    rate_Bps += kSampleWeight * (most_Bps - rate_Bps);
+  } else if (has_recovered || (is_whole && bytes_ahead > bytes)) {
+    rate_Bps += kSampleWeight * (least_Bps - rate_Bps);
   }
   has_learned = true;
   next_closing = kFirstClosing;
 }
 
 void PathState::learn_late(std::uint64_t bytes_ahead, double seconds) {
-  const double most_Bps = static_cast<double>(bytes_ahead) / std::max(seconds, 1e-6);
+  const auto bytes = static_cast<double>(std::max<std::uint64_t>(bytes_ahead, kMaxSegmentBytes));
+  const double most_Bps = bytes / std::max(seconds, 1e-6);
   if (most_Bps >= rate_Bps) return;
   rate_Bps = most_Bps;
   has_learned = true;

@@ -59,7 +59,7 @@ struct MessengerSite {
   fairlead::relay::Key key{};
   std::uint32_t rank = 0;
   std::uint16_t host = 0;
-  /// Of all ranks.
+  /// The hosts of all ranks.
   std::vector<std::uint16_t> host_of_rank{};
   /// Path of the own router's socket.
   std::string socket{};

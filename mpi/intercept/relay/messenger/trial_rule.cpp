@@ -76,8 +76,8 @@ void TrialRule::miss(Way way, std::uint64_t bytes, Time now) {
   choice_.miss(way, bytes, now);
 }
 
-void TrialRule::doubt(Time now) {
-  choice_.doubt(now);
+void TrialRule::note_slowdown(Time now) {
+  choice_.note_slowdown(now);
 }
 
 void TrialRule::resume(Time now) {

@@ -35,8 +35,8 @@ class TrialRule final : public PathRule {
   }
   [[nodiscard]] bool is_trying(Way way) const override { return choice_.is_trying(way); }
   void pace(Way way, double gap_s, Time now) override { choice_.pace(way, gap_s, now); }
-  void doubt(Time now) override;
-  void alarm(Time now) override { choice_.alarm(now); }
+  void note_slowdown(Time now) override;
+  void note_long_gap(Time now) override { choice_.note_long_gap(now); }
   void resume(Time now) override;
   [[nodiscard]] std::unique_ptr<PathRule> clone() const override;
 

@@ -12,7 +12,7 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
 // A trial is followed by so many times what it is expected to take.
-constexpr double kRestRatio = 20.0;
+constexpr double kPauseRatio = 20.0;
 // So many messages of a way decide a comparison.
 constexpr std::size_t kEnough = 3;
 // The first message of a way also opens its connections: it is given a second one if it has taken
@@ -34,8 +34,6 @@ constexpr int kSteady = 10;
 constexpr milliseconds kCalmTime{4000};
 // Shorter messages by a relay take more than their bytes do, which tells nothing of load.
 constexpr std::uint64_t kLeastTellingBytes = std::uint64_t{256} << 10U;
-// A message that is to leave its way has taken so long: less may be the machine's own delays.
-constexpr double kLeastLate_s = 0.05;
 // Nor is it later than so many times what is planned, also where it usually takes longer: what has
 // arrived by then tells enough of the direct path.
 constexpr double kFarFromPlan = 8.0;
@@ -44,8 +42,8 @@ constexpr std::uint64_t kMostTimes = 4;
 // Where messages overlap all the time, what they take cannot be distinguished.
 constexpr int kMaxMissed = 8;
 
-milliseconds rest_after(double trial_s) {
-  return duration_cast<milliseconds>(duration<double>(kRestRatio * trial_s));
+milliseconds pause_after(double trial_s) {
+  return duration_cast<milliseconds>(duration<double>(kPauseRatio * trial_s));
 }
 
 }  // namespace
@@ -93,7 +91,7 @@ WayChoice::WayChoice(const WayRates& planned, Time now)
       next_direct_(now + kTrialInterval),
       next_comparison_(now + kComparisonInterval),
       last_comparison_(now),
-      last_doubt_(now) {
+      last_slowdown_(now) {
   rates_.direct = planned.direct.preferred();
   telling_relay_ = planned.relayed;
   trials_.push_back(Way::direct);
@@ -114,10 +112,10 @@ WayRate& WayChoice::rate_of(Way way) {
 Way WayChoice::next(std::uint64_t bytes, Time now) {
   if (!is_comparing_) {
     const Way former = best(bytes);
-    const bool has_rested = former == Way::mpi || now >= next_direct_;
-    if (has_rested && may_load_be_over(bytes, now)) {
+    const bool is_pause_over = former == Way::mpi || now >= next_direct_;
+    if (is_pause_over && may_load_be_over(bytes, now)) {
       compare(former, now);
-    } else if (is_doubtful_ || (former == Way::mpi && may_mpi_be_slow(bytes))) {
+    } else if (may_have_changed_ || (former == Way::mpi && may_mpi_be_slow(bytes))) {
       compare_if_due(now);
     }
   }
@@ -134,7 +132,7 @@ Way WayChoice::next(std::uint64_t bytes, Time now) {
     trials_.push_back(Way::relayed);
     trials_s += expected_s(Way::relayed, bytes);
   }
-  next_direct_ = now + std::max(direct_interval_, rest_after(trials_s));
+  next_direct_ = now + std::max(direct_interval_, pause_after(trials_s));
   direct_interval_ = std::min(2 * direct_interval_, kLongestTrialInterval);
   return Way::direct;
 }
@@ -171,7 +169,7 @@ Way WayChoice::best(std::uint64_t bytes) const {
 // A program that keeps its pace on the way that it takes would never find that others have gone.
 bool WayChoice::may_load_be_over(std::uint64_t bytes, Time now) const {
   const double trials_s = rates_.direct.expected_s(bytes) + expected_s(Way::relayed, bytes);
-  return load_.is_loaded() && !load_.is_known(now, rest_after(trials_s)) &&
+  return load_.is_loaded() && !load_.is_known(now, pause_after(trials_s)) &&
          kMargin * rates_.striped.planned_s(bytes) < expected_s(best(bytes), bytes);
 }
 
@@ -193,7 +191,7 @@ void WayChoice::pace(Way way, double gap_s, Time now) {
   if (way == Way::mpi) {
     mpi_pace_.note(gap_s);
     ++num_by_mpi_;
-    if (routers_pace_.is_far_faster_than(mpi_pace_)) doubt(now);
+    if (routers_pace_.is_far_faster_than(mpi_pace_)) note_slowdown(now);
     return;
   }
   routers_pace_.note(gap_s);
@@ -239,13 +237,13 @@ void WayChoice::learn_load(std::uint64_t bytes, double seconds, Time now) {
   if (!was_loaded || load_.is_loaded()) return;
   // What all paths took was under load, too. The load may be their own.
   rates_.striped.forget();
-  rest(bytes, now);
+  pause_trials(bytes, now);
 }
 
 // Until the direct path is tried.
-void WayChoice::rest(std::uint64_t bytes, Time now) {
+void WayChoice::pause_trials(std::uint64_t bytes, Time now) {
   direct_interval_ = kTrialInterval;
-  next_direct_ = now + std::max(direct_interval_, rest_after(rates_.direct.expected_s(bytes)));
+  next_direct_ = now + std::max(direct_interval_, pause_after(rates_.direct.expected_s(bytes)));
 }
 
 bool WayChoice::end_trial(Way way) {
@@ -267,21 +265,21 @@ void WayChoice::miss(Way way, std::uint64_t bytes, Time now) {
   }
 }
 
-void WayChoice::doubt(Time now) {
-  if (now - last_doubt_ > kCalmTime) {
+void WayChoice::note_slowdown(Time now) {
+  if (now - last_slowdown_ > kCalmTime) {
     comparison_interval_ = kComparisonInterval;
     next_comparison_ = std::min(next_comparison_, now);
   }
-  last_doubt_ = now;
-  is_doubtful_ = true;
+  last_slowdown_ = now;
+  may_have_changed_ = true;
   compare_if_due(now);
 }
 
-void WayChoice::alarm(Time now) {
+void WayChoice::note_long_gap(Time now) {
   if (is_comparing_ || !trials_.empty() || now - last_comparison_ < kComparisonInterval) return;
   const Time next = next_comparison_;
   compare(best(kLargeBytes), now);
-  is_after_alarm_ = true;
+  is_after_long_gap_ = true;
   next_comparison_ = std::max(next, now + kComparisonInterval);
 }
 
@@ -293,8 +291,8 @@ void WayChoice::compare_if_due(Time now) {
 // messages the direct path is tried first: mostly it is as before, and other ranks are late.
 void WayChoice::compare(Way former, Time now) {
   is_comparing_ = true;
-  is_doubtful_ = false;
-  is_after_alarm_ = false;
+  may_have_changed_ = false;
+  is_after_long_gap_ = false;
   last_comparison_ = now;
   former_ = former;
   next_comparison_ = now + comparison_interval_;
@@ -318,14 +316,14 @@ double WayChoice::late_after_s(Way way, std::uint64_t bytes) const {
   const Way taken = best(bytes);
   const bool is_by_relays = taken == Way::striped || taken == Way::relayed;
   if (is_by_relays && rate_of(taken).num_learned() > 0) {
-    return std::max(kLeastLate_s, kFarFaster * expected_s(taken, bytes));
+    return std::max(duration<double>(kLeastLate).count(), kFarFaster * expected_s(taken, bytes));
   }
   const bool is_known_parallel = way == Way::parallel && rate_of(way).num_learned() > 0;
   const double usual_s = is_known_parallel ? expected_s(way, bytes)
                          : usual_direct_   ? usual_direct_->expected_s(bytes)
                                            : rates_.direct.planned_s(bytes);
   const double most_s = kFarFromPlan * rates_.direct.planned_s(bytes);
-  return std::max(kLeastLate_s, std::min(kSlowPath * usual_s, most_s));
+  return std::max(duration<double>(kLeastLate).count(), std::min(kSlowPath * usual_s, most_s));
 }
 
 std::optional<Way> WayChoice::leave_if_late(Way way, std::uint64_t bytes,
@@ -433,11 +431,11 @@ void WayChoice::go_on(std::uint64_t bytes, Time now) {
   is_comparing_ = false;
   if (taken != former_) {
     comparison_interval_ = kComparisonInterval;
-  } else if (!is_after_alarm_) {
+  } else if (!is_after_long_gap_) {
     comparison_interval_ = std::min(2 * comparison_interval_, kLongestComparisonInterval);
   }
   num_missed_ = 0;
-  rest(bytes, now);
+  pause_trials(bytes, now);
 }
 
 void WayChoice::postpone_trials(Time now) {

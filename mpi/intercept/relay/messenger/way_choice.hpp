@@ -44,7 +44,7 @@ class WayRate {
   bool is_preferred_ = false;
 };
 
-/// Of all ways to a host.
+/// Rates of all ways to a host.
 struct WayRates {
   WayRate direct;
   WayRate striped;
@@ -112,10 +112,10 @@ class WayChoice {
   /// than the direct path is by routers: what it has to tell the receiver waits behind messages.
   void pace(Way way, double gap_s, Time now);
   /// The program has become slower: the ways may have other rates now.
-  void doubt(Time now);
+  void note_slowdown(Time now);
   /// The program has waited for one message far longer than for those before. A trial costs less
   /// than that did, so failed comparisons do not delay this one.
-  void alarm(Time now);
+  void note_long_gap(Time now);
   /// Whether messages of this size are taken by routers.
   [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const {
     return best(bytes) != Way::mpi;
@@ -142,7 +142,7 @@ class WayChoice {
   [[nodiscard]] bool may_mpi_be_slow(std::uint64_t bytes) const;
   [[nodiscard]] bool may_load_be_over(std::uint64_t bytes, Time now) const;
   void learn_load(std::uint64_t bytes, double seconds, Time now);
-  void rest(std::uint64_t bytes, Time now);
+  void pause_trials(std::uint64_t bytes, Time now);
   void forget_relay(Time now);
   [[nodiscard]] double late_after_s(Way way, std::uint64_t bytes) const;
   void compare_if_due(Time now);
@@ -156,7 +156,7 @@ class WayChoice {
   std::optional<WayRate> usual_direct_{};
 
   RelayLoad load_;
-  /// Of the best relay alone, without messages that tell nothing of load.
+  /// Rate of the best relay alone, without messages that tell nothing of load.
   std::optional<WayRate> telling_relay_{};
   /// What is known of the load is from before this comparison.
   bool is_load_old_ = false;
@@ -183,10 +183,10 @@ class WayChoice {
   Time next_comparison_;
   /// What the comparison that is made, or was made last, began with.
   Time last_comparison_;
-  bool is_after_alarm_ = false;
+  bool is_after_long_gap_ = false;
   /// The next comparison is due, as soon as it may be made.
-  bool is_doubtful_ = false;
-  Time last_doubt_;
+  bool may_have_changed_ = false;
+  Time last_slowdown_;
   std::chrono::milliseconds comparison_interval_ = kComparisonInterval;
 };
 

@@ -13,6 +13,8 @@ void* device_allocate(enum memory_kind kind, size_t bytes);
 enum memory_kind device_kind(const void* address);
 // Where the same bytes can be read and written.
 void* device_alias(const void* address);
+// Buffers that are or were in the memory of the GPU.
+int num_device_allocations(void);
 // Calls that the MPI was given with an address in a GPU's memory.
 int num_device_collectives(void);
 int num_device_messages(void);

@@ -60,6 +60,10 @@ void* device_alias(const void* address) {
   return range->alias + ((const char*)address - range->address);
 }
 
+int num_device_allocations(void) {
+  return num_ranges;
+}
+
 int num_device_collectives(void) {
   return num_collectives;
 }

@@ -159,7 +159,7 @@ static void synchronous_at_a_probe(void) {
 static void synchronous_beside_others(void) {
   unsigned char* bytes = filled(23, 65);
   unsigned char* in = room(23);
-  MPI_Request requests[2];
+  MPI_Request requests[3];
   MPI_Status status;
   char token = 0;
   int index = -1;
@@ -182,6 +182,25 @@ static void synchronous_beside_others(void) {
     MPI_Send(&token, 1, MPI_CHAR, 0, 67, comm);
     MPI_Recv(&token, 1, MPI_CHAR, 0, 67, comm, &status);
     MPI_Recv(in, 23, MPI_BYTE, 0, 66, comm, &status);
+  }
+  // Beside an inactive request, and one that completes only after the send.
+  if (rank == 0) {
+    MPI_Recv_init(&token, 1, MPI_CHAR, 1, 69, comm, &requests[2]);
+    MPI_Irecv(&token, 1, MPI_CHAR, 1, 67, comm, &requests[1]);
+    MPI_Issend(bytes, 23, MPI_BYTE, 1, 66, comm, &requests[0]);
+    MPI_Waitany(3, requests, &index, &status);
+    CHECK(index == 0 && requests[0] == MPI_REQUEST_NULL);
+    MPI_Send(&token, 1, MPI_CHAR, 1, 68, comm);
+    MPI_Waitany(3, requests, &index, &status);
+    CHECK(index == 1);
+    MPI_Request_free(&requests[2]);
+  } else if (rank == 1) {
+    MPI_Probe(0, 66, comm, &status);
+    // Meanwhile the other rank most probably begins to wait.
+    usleep(100000);
+    MPI_Recv(in, 23, MPI_BYTE, 0, 66, comm, &status);
+    MPI_Recv(&token, 1, MPI_CHAR, 0, 68, comm, &status);
+    MPI_Send(&token, 1, MPI_CHAR, 0, 67, comm);
   }
   free(in);
   free(bytes);
