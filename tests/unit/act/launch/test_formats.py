@@ -65,7 +65,7 @@ def test_sample_is_read_and_written_alike(name: str, file: str) -> None:
     assert render_placement(placement, TWO_NODES, name).strip() == sample.strip()
 
 
-def test_order_of_ranks_by_hpes_own_tool_is_read_as_it_fills_nodes() -> None:
+def test_order_of_ranks_by_the_vendors_own_tool_is_read_as_it_fills_nodes() -> None:
     # The sample of NERSC's page on grid_order: 64 ranks of a 4 x 4 x 4 grid, 32 on each node.
     sample = (GOLDEN / "cray_grid_order.txt").read_text()
     nodes = Cluster.uniform(("n0", "n1"), slots=32)

@@ -64,7 +64,7 @@ RANK_ORDER = Format(
     summary="order of ranks for Cray MPICH, on the places that srun or PALS fills",
     render=_render,
     parse=_parse,
-    # Comments and lines of any length are those of HPE's own grid_order(1).
+    # Comments and lines of any length are those of the vendor's own grid_order(1).
     usage=lambda path, num_ranks: (
         f"MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={path} "
         f"srun -m block -n {num_ranks} PROGRAM"
