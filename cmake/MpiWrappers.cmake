@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds the MPIs to build for: their C++ wrappers in fairlead_mpicxx, family-major in fairlead_mpis,
+# Finds the MPIs to build for: their C++ wrappers in fairlead_mpicxx, interfaces in fairlead_mpis,
 # family-version in fairlead_mpi_versions.
 include(${CMAKE_CURRENT_LIST_DIR}/../mpi/MpiIdentity.cmake)
 
@@ -9,7 +9,7 @@ set(FAIRLEAD_MPICXX
     "MPI C++ compiler wrappers to build for; empty: all that are found"
 )
 
-# The user's own MPI, first on PATH, comes before the distribution's of the same major version.
+# The user's own MPI, first on PATH, comes before the distribution's of the same binary interface.
 set(fairlead_candidates ${FAIRLEAD_MPICXX})
 if(NOT fairlead_candidates)
     foreach(name mpicxx mpicxx.openmpi mpicxx.mpich)
@@ -31,10 +31,10 @@ foreach(wrapper IN LISTS fairlead_candidates)
         message(FATAL_ERROR "${FAIRLEAD_MPI_PROBLEM}")
     elseif(FAIRLEAD_MPI_PROBLEM)
         message(STATUS "Left out: ${FAIRLEAD_MPI_PROBLEM}")
-    elseif(NOT FAIRLEAD_MPI_ID IN_LIST fairlead_mpis)
-        message(STATUS "MPI: ${wrapper} (${FAIRLEAD_MPI_ID})")
+    elseif(NOT FAIRLEAD_MPI_ABI IN_LIST fairlead_mpis)
+        message(STATUS "MPI: ${wrapper} (${FAIRLEAD_MPI_ABI})")
         list(APPEND fairlead_mpicxx ${wrapper})
-        list(APPEND fairlead_mpis ${FAIRLEAD_MPI_ID})
+        list(APPEND fairlead_mpis ${FAIRLEAD_MPI_ABI})
         list(
             APPEND fairlead_mpi_versions
             ${FAIRLEAD_MPI_FAMILY}-${FAIRLEAD_MPI_VERSION}

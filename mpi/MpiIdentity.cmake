@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Asks a compiler wrapper which MPI it belongs to.
 
-# Sets FAIRLEAD_MPI_FAMILY (openmpi, mpich, smpi), FAIRLEAD_MPI_VERSION and FAIRLEAD_MPI_ID
-# (family-major); FAIRLEAD_MPI_PROBLEM says why the wrapper cannot be used, and is empty where it can.
+# Sets FAIRLEAD_MPI_FAMILY (openmpi, mpich, intel, smpi), FAIRLEAD_MPI_VERSION and FAIRLEAD_MPI_ABI,
+# its binary interface: FAMILY-MAJOR, or mpich-LIBRARY. FAIRLEAD_MPI_PROBLEM says why the wrapper
+# cannot be used, and is empty where it can.
 function(fairlead_identify_mpi wrapper work_dir)
     set(source ${work_dir}/identity.cpp)
     file(
@@ -10,6 +11,8 @@ function(fairlead_identify_mpi wrapper work_dir)
         "#include <mpi.h>
 #if defined(OMPI_MAJOR_VERSION)
 fairlead_mpi openmpi OMPI_MAJOR_VERSION OMPI_MINOR_VERSION OMPI_RELEASE_VERSION
+#elif defined(I_MPI_VERSION)
+fairlead_mpi intel I_MPI_VERSION
 #elif defined(MPICH_VERSION)
 fairlead_mpi mpich MPICH_VERSION
 #elif defined(SMPI_H)
@@ -45,11 +48,46 @@ fairlead_mpi unknown 0
         )
         return()
     endif()
+    set(family ${CMAKE_MATCH_1})
+    set(major ${CMAKE_MATCH_2})
+    set(version "${CMAKE_MATCH_2}.${CMAKE_MATCH_3}.${CMAKE_MATCH_4}")
+    set(abi ${family}-${major})
+    if(family STREQUAL mpich OR family STREQUAL intel)
+        fairlead_mpich_library(${wrapper} ${work_dir} library)
+        set(abi mpich-${library})
+    endif()
     set(FAIRLEAD_MPI_PROBLEM "" PARENT_SCOPE)
-    set(FAIRLEAD_MPI_FAMILY ${CMAKE_MATCH_1} PARENT_SCOPE)
-    set(FAIRLEAD_MPI_VERSION
-        "${CMAKE_MATCH_2}.${CMAKE_MATCH_3}.${CMAKE_MATCH_4}"
-        PARENT_SCOPE
+    set(FAIRLEAD_MPI_FAMILY ${family} PARENT_SCOPE)
+    set(FAIRLEAD_MPI_VERSION ${version} PARENT_SCOPE)
+    set(FAIRLEAD_MPI_ABI ${abi} PARENT_SCOPE)
+endfunction()
+
+# Sets `result` to the name of the MPI library that programs built by the wrapper load: the same for
+# MPICH, Intel MPI, MVAPICH and Cray MPICH of many versions, and another one for Debian's MPICH.
+function(fairlead_mpich_library wrapper work_dir result)
+    set(source ${work_dir}/library.cpp)
+    set(program ${work_dir}/library)
+    file(
+        WRITE ${source}
+        "#include <mpi.h>\nint main() { return MPI_Finalize(); }\n"
     )
-    set(FAIRLEAD_MPI_ID "${CMAKE_MATCH_1}-${CMAKE_MATCH_2}" PARENT_SCOPE)
+    file(REMOVE ${program})
+    execute_process(
+        COMMAND ${wrapper} -o ${program} ${source}
+        OUTPUT_QUIET
+        ERROR_QUIET
+    )
+    set(found "")
+    if(EXISTS ${program})
+        file(
+            STRINGS ${program}
+            found
+            REGEX "^lib(mpi|mpich)\\.so\\.[0-9]+$"
+            LIMIT_COUNT 1
+        )
+    endif()
+    if(NOT found)
+        set(found libmpi.so.12)
+    endif()
+    set(${result} ${found} PARENT_SCOPE)
 endfunction()

@@ -17,9 +17,9 @@ set(FAIRLEAD_SOURCES_DIGEST
 )
 file(
     WRITE ${CMAKE_CURRENT_BINARY_DIR}/mpi.json
-    "{\"family\": \"${FAIRLEAD_MPI_FAMILY}\", \"version\": \"${FAIRLEAD_MPI_VERSION}\", \"wrapper\": \"${CMAKE_CXX_COMPILER}\", \"sources_digest\": \"${FAIRLEAD_SOURCES_DIGEST}\"}\n"
+    "{\"abi\": \"${FAIRLEAD_MPI_ABI}\", \"family\": \"${FAIRLEAD_MPI_FAMILY}\", \"version\": \"${FAIRLEAD_MPI_VERSION}\", \"wrapper\": \"${CMAKE_CXX_COMPILER}\", \"sources_digest\": \"${FAIRLEAD_SOURCES_DIGEST}\"}\n"
 )
 install(
     FILES ${CMAKE_CURRENT_BINARY_DIR}/mpi.json
-    DESTINATION ${FAIRLEAD_MPI_ID}
+    DESTINATION ${FAIRLEAD_MPI_ABI}
 )

@@ -36,4 +36,4 @@ add_custom_command(
     VERBATIM
 )
 add_custom_target(fairlead_intercept_object ALL DEPENDS ${object})
-install(FILES ${object} DESTINATION ${FAIRLEAD_MPI_ID}/lib)
+install(FILES ${object} DESTINATION ${FAIRLEAD_MPI_ABI}/lib)

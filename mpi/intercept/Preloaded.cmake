@@ -56,4 +56,4 @@ set_target_properties(
     fairlead_intercept
     PROPERTIES LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/exports.map
 )
-install(TARGETS fairlead_intercept LIBRARY DESTINATION ${FAIRLEAD_MPI_ID}/lib)
+install(TARGETS fairlead_intercept LIBRARY DESTINATION ${FAIRLEAD_MPI_ABI}/lib)

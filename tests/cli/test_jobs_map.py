@@ -85,7 +85,8 @@ def test_optimize_takes_a_time_limit() -> None:
     assert said.stdout.splitlines()[0].endswith("by optimize")
 
 
-@pytest.mark.parametrize("format", FORMATS)
+# The ranks of `cray` take the places that the launcher fills; jobs share hosts.
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "cray"])
 def test_every_format_has_a_file_for_each_job(format: str) -> None:
     cores = ["--cores=2"] if format == "rankfile" else []
     said = jobs_map("--cluster", SPEC, "--method=blocked", "-o", "out", "--format", format, *cores)

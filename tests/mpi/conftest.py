@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
-from launchers import MPIS, agent_environment
+from launchers import INTEL_MPI_ROOT, MPIS, agent_environment
 from tracing import AS_ROOT, TracedMpi
 from tracing import MPIS as TRACED_MPIS
 
@@ -23,6 +23,14 @@ def allow_root() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in AS_ROOT.items():
             patch.setenv(name, value)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def intel_mpi_root() -> Iterator[None]:
+    """The compiler wrappers of Intel MPI's wheel do not know where they are installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("I_MPI_ROOT", str(INTEL_MPI_ROOT))
         yield
 
 

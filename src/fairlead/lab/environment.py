@@ -20,6 +20,7 @@ def lab_environment(folder: Path) -> dict[str, str]:
         **_open_mpi_4(str(folder / "agent")),
         **_open_mpi_5(str(folder / "agent")),
         **_mpich(str(folder / "agent")),
+        **_intel_mpi(str(folder / "agent")),
     }
 
 
@@ -66,4 +67,17 @@ def _mpich(agent: str) -> dict[str, str]:
         "UCX_TLS": "tcp,self,sm",
         "FI_TCP_IFACE": "eth0",
         "FI_SOCKETS_IFACE": "eth0",
+    }
+
+
+def _intel_mpi(agent: str) -> dict[str, str]:
+    return {
+        "I_MPI_HYDRA_BOOTSTRAP": "ssh",
+        "I_MPI_HYDRA_BOOTSTRAP_EXEC": agent,
+        "I_MPI_HYDRA_IFACE": "eth0",
+        "I_MPI_OFI_PROVIDER": "tcp",
+        # As for Open MPI: it would bind the ranks of all hosts to the same cores, and poll there.
+        "I_MPI_PIN": "0",
+        "I_MPI_THREAD_YIELD": "3",
+        "I_MPI_THREAD_SLEEP": "0",
     }

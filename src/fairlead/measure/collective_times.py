@@ -122,7 +122,7 @@ class TuningProgram:
             placement.num_ranks,
             cluster,
             placement,
-            env=env or {},
+            env={**mpi_builds.library_path(launcher), **(env or {})},
             launcher_args=tuple(launcher_args),
         )
         self._conversation: Conversation | None = None

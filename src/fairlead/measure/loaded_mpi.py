@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which MPI library the ranks on this machine have loaded, where it is not the launcher's.
+"""Which MPI library a program needs or its ranks have loaded, where it is not the launcher's.
 
 Such a program often hangs in MPI_Init: its ranks wait for a launcher of their own MPI.
 """
@@ -7,20 +7,37 @@ Such a program often hangs in MPI_Init: its ranks wait for a launcher of their o
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from fairlead.act.mpi_builds import MpiBuild
 
-__all__ = ["reporting_other_mpi"]
+__all__ = ["other_mpi_of", "reporting_other_mpi"]
 
 REPORT_AFTER_S = 30.0
 """A program that has started by then is in MPI_Init for longer than launchers take."""
 
-_LIBRARY = re.compile(r"/\S*/lib(?:p?mpi|mpich)(?:-\w+)?\.so[.\d]*", re.MULTILINE)
+_NAME = r"lib(?:p?mpi|mpich|mpi_abi)(?:-\w+)?\.so[.\d]*"
+_LIBRARY = re.compile(rf"/\S*/{_NAME}", re.MULTILINE)
+_NEEDED = re.compile(rf"^\s*({_NAME}) =>", re.MULTILINE)
+
+
+def other_mpi_of(program: str, build: MpiBuild) -> str | None:
+    """The MPI library that a program is linked with, where the launcher's MPI has none of its name.
+
+    Args:
+        program: A name on PATH, or a path; nothing is known of one that is a script.
+        build: The part for the launcher's MPI.
+    """
+    path = shutil.which(program)
+    needed = _NEEDED.findall(_ldd(Path(path))) if path else []
+    others = {*needed} - {*_NEEDED.findall(_ldd(build.probe))}
+    return min(others) if needed and len(others) == len({*needed}) else None
 
 
 @contextlib.contextmanager
@@ -28,6 +45,8 @@ def reporting_other_mpi(
     mark: str,
     build: MpiBuild,
     report: Callable[[str], object],
+    *,
+    env: Mapping[str, str] | None = None,
     after_s: float = REPORT_AFTER_S,
 ) -> Iterator[None]:
     """While the block runs, look once whether ranks have loaded another MPI, and report it.
@@ -36,11 +55,12 @@ def reporting_other_mpi(
         mark: A variable `NAME=VALUE` that the ranks have in their environment, and no others.
         build: The part for the launcher's MPI.
         report: Gets the line, from another thread.
+        env: Variables with which the part's programs load the launcher's own library.
         after_s: When to look.
     """
 
     def look() -> None:
-        for library in sorted(_loaded_by(mark) - _libraries_of(build.probe)):
+        for library in sorted(_loaded_by(mark) - _resolved(_ldd(build.probe, env))):
             report(f"the program has loaded {library}, which is not the launcher's MPI")
 
     timer = threading.Timer(after_s, look)
@@ -62,11 +82,11 @@ def _loaded_by(mark: str) -> set[str]:
     return found
 
 
-def _libraries_of(program: Path) -> set[str]:
-    """MPI libraries that the loader finds for a program."""
+def _ldd(program: Path, env: Mapping[str, str] | None = None) -> str:
+    """The libraries that the loader finds for a program; empty where it is none."""
     command = ["ldd", str(program)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    return _resolved(done.stdout)
+    whole = {**os.environ, **(env or {})}
+    return subprocess.run(command, check=False, capture_output=True, text=True, env=whole).stdout
 
 
 def _resolved(text: str) -> set[str]:

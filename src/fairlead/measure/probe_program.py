@@ -164,6 +164,7 @@ class ProbeProgram:
             cluster.num_hosts,
             cluster,
             Placement(cluster.hosts, np.arange(cluster.num_hosts), method="probe"),
+            env=mpi_builds.library_path(self.launcher),
             launcher_args=self.launcher_args,
         )
         self._conversation = Conversation(self.launcher.prepare_command(spec, folder))

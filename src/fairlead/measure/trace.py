@@ -20,7 +20,7 @@ from fairlead.act.mpi_builds import MpiBuild
 from fairlead.act.preload import preloaded
 from fairlead.errors import InputError, NoTraceError, TracedRunEndedError, TraceError
 from fairlead.files.scratch import scratch_folder
-from fairlead.measure.loaded_mpi import reporting_other_mpi
+from fairlead.measure.loaded_mpi import other_mpi_of, reporting_other_mpi
 from fairlead.measure.trace_file import read_trace
 from fairlead.measure.working_folder import exclusive_files, noting_library
 from fairlead.model.traffic import Traffic
@@ -84,6 +84,9 @@ def trace(
     """
     require_program(spec.program)
     build = find(launcher)
+    if library := other_mpi_of(spec.program[0], build):
+        mpi = f"{launcher.path} ({_mpi_of(launcher)})"
+        _report(f"{spec.program[0]} is linked with {library}, which is not the MPI of {mpi}")
     with (
         scratch_folder("fairlead-trace-") as work_dir,
         scratch_folder(".fairlead-trace-", _shared_folder()) as shared,
@@ -96,7 +99,9 @@ def trace(
         words = _OurWords()
         with (
             _outputs(log, stdout, words) as (out, errors),
-            reporting_other_mpi(f"FAIRLEAD_TRACE={file}", build, _report),
+            reporting_other_mpi(
+                f"FAIRLEAD_TRACE={file}", build, _report, env=mpi_builds.library_path(launcher)
+            ),
         ):
             finished = run(
                 argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors, is_users=True
@@ -207,8 +212,12 @@ def _failure(
     )
 
 
+def _mpi_of(launcher: Launcher) -> str:
+    return mpi_builds.mpi_title(launcher.family, launcher.version)
+
+
 def _no_trace(launcher: Launcher, spec: LaunchSpec, said: str | None) -> NoTraceError:
-    mpi = f"{launcher.name} {'.'.join(map(str, launcher.version))}"
+    mpi = _mpi_of(launcher)
     problem = f"{spec.program[0]}: the traced run left no trace"
     if said:
         return NoTraceError(f"{problem}: {said.removeprefix(_NO_TRACE)}")

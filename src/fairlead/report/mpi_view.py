@@ -12,6 +12,7 @@ from fairlead.act.mpi_builds import MpiBuild, mpi_title
 def facts(build: MpiBuild) -> dict[str, Any]:
     """One build as plain values."""
     return {
+        "abi": build.abi,
         "family": build.family,
         "version": ".".join(map(str, build.version)),
         "wrapper": str(build.wrapper),
@@ -29,4 +30,4 @@ def lines(builds: Sequence[MpiBuild]) -> list[str]:
 
 def _line(build: MpiBuild) -> str:
     note = "" if build.is_current() else " (by another version of Fairlead: build it again)"
-    return f"{mpi_title(build.family, build.version):18} {build.root}{note}"
+    return f"{build.abi:22} {mpi_title(build.family, build.version):18} {build.root}{note}"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from launchers import MPIS, agent_environment, processes_with, wait_until
+from launchers import ALL_LAUNCHERS, agent_environment, processes_with, wait_until
 
 pytestmark = pytest.mark.mpi
 
@@ -62,7 +62,7 @@ class Launched:
         return next(
             pid
             for pid in children(keeper)
-            if b"--hostfile" in cmdline(pid) or b"-f" in cmdline(pid)
+            if {b"--hostfile", b"-f", b"-machinefile"} & {*cmdline(pid)}
         )
 
 
@@ -74,10 +74,10 @@ def cmdline(pid: int) -> list[bytes]:
     return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
 
 
-@pytest.fixture(params=MPIS)
+@pytest.fixture(params=ALL_LAUNCHERS)
 def launched(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Launched]:
     with agent_environment() as variables:
-        started = Launched(MPIS[request.param].mpirun, tmp_path, variables)
+        started = Launched(ALL_LAUNCHERS[request.param].mpirun, tmp_path, variables)
         try:
             wait_until(lambda: len([*tmp_path.glob("rank-*")]) == 3)
             yield started

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launchers import MPIS, PROGRAMS, LocalMpi
+from launchers import ALL_LAUNCHERS, PROGRAMS, LocalMpi
 from tracing import compiled
 
 from fairlead.act.launch import (
@@ -31,9 +31,9 @@ CLUSTER = Cluster(("alpha", "beta", "gamma"), (2, 2, 2))
 PLACEMENT = Placement(CLUSTER.hosts, np.array([2, 0, 1, 0, 2]))
 
 
-@pytest.fixture(scope="module", params=MPIS)
+@pytest.fixture(scope="module", params=ALL_LAUNCHERS)
 def mpi(request: pytest.FixtureRequest) -> LocalMpi:
-    return MPIS[request.param]
+    return ALL_LAUNCHERS[request.param]
 
 
 @pytest.fixture
@@ -179,6 +179,7 @@ def test_more_ranks_than_slots_without_a_placement_are_the_launchers_to_judge(
         ("openmpi-5", "rankfile5"),
         ("openmpi-5", "seq"),
         ("mpich-4", "mpich"),
+        ("intel-mpi", "mpich"),
     ],
 )
 def test_written_file_places_ranks_as_its_usage_says(
@@ -194,7 +195,7 @@ def test_written_file_places_ranks_as_its_usage_says(
     words = {"HOSTFILE": str(hostfile), "PROGRAM": WHERE}
     arguments = [words.get(word, word) for word in usage.split()[1:]]
 
-    assert hosts_in(start([MPIS[mpi_name].mpirun, *arguments])) == PLACEMENT.host_names()
+    assert hosts_in(start([ALL_LAUNCHERS[mpi_name].mpirun, *arguments])) == PLACEMENT.host_names()
 
 
 def test_hosts_that_cannot_be_reached_are_named_with_the_reason(launcher: Launcher) -> None:

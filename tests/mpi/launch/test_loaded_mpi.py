@@ -14,7 +14,7 @@ from tracing import MPIS
 
 from fairlead.act.launch import detect
 from fairlead.act.mpi_builds import find
-from fairlead.measure.loaded_mpi import reporting_other_mpi
+from fairlead.measure.loaded_mpi import other_mpi_of, reporting_other_mpi
 
 MARK = "FAIRLEAD_TRACE"
 MPI_OF_PROGRAM = "mpich-4"
@@ -64,3 +64,16 @@ def test_only_another_mpi_is_reported(launcher: str, num_lines: int, tmp_path: P
 
     assert len(lines) == num_lines
     assert all("libmpich" in line and "not the launcher's MPI" in line for line in lines)
+
+
+def test_a_program_of_another_mpi_is_named_before_it_starts(tmp_path: Path) -> None:
+    program = str(MPIS[MPI_OF_PROGRAM].build("corners.c"))
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+
+    open_mpi, mpich = (find(detect(MPIS[name].mpirun)) for name in ("openmpi-4", MPI_OF_PROGRAM))
+
+    assert other_mpi_of(program, open_mpi) == "libmpich.so.12"
+    for known in (program, str(script), "sh", "no-such-program"):
+        assert other_mpi_of(known, mpich) is None

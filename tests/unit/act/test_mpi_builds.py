@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.act import mpi_add, mpi_builds
+from fairlead.act.launch.intel import IntelMpi
 from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.launch.openmpi5 import OpenMpi5
@@ -24,22 +25,61 @@ def data_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def make_build(folder: Path, family: str, version: str, **more: str) -> Path:
-    root = folder / f"{family}-{version[0]}"
+def make_build(folder: Path, family: str, version: str, abi: str = "", **more: str) -> Path:
+    abi = abi or f"{family}-{version[0]}"
+    root = folder / abi
     root.mkdir(parents=True)
-    record = {"family": family, "version": version, "wrapper": "/usr/bin/mpicxx", **more}
+    record = {"abi": abi, "family": family, "version": version, "wrapper": "/usr/bin/mpicxx"}
+    record |= more
     (root / "mpi.json").write_text(json.dumps(record))
     return root
 
 
-def test_family_and_major_version_decide(tmp_path: Path) -> None:
+def make_mpi(prefix: Path, library: str, folder: str = "lib") -> Path:
+    """The launcher of an MPI that is installed in a folder."""
+    (prefix / folder).mkdir(parents=True)
+    (prefix / folder / library).touch()
+    (prefix / "bin").mkdir()
+    return prefix / "bin" / "mpiexec"
+
+
+def test_the_major_version_of_open_mpi_decides(tmp_path: Path) -> None:
     four = make_build(tmp_path, "openmpi", "4.1.4")
     five = make_build(tmp_path, "openmpi", "5.0.11")
-    mpich = make_build(tmp_path, "mpich", "4.0.2")
 
     assert mpi_builds.find(OpenMpi4(Path("/m"), (4, 0, 7)), [tmp_path]).root == four
     assert mpi_builds.find(OpenMpi5(Path("/m"), (5, 0, 1)), [tmp_path]).root == five
-    assert mpi_builds.find(Mpich(Path("/m"), (4, 2)), [tmp_path]).root == mpich
+
+
+def test_one_build_serves_all_mpis_whose_library_has_the_name_it_needs(tmp_path: Path) -> None:
+    shared = make_build(tmp_path, "intel", "2021.18.1", "mpich-libmpi.so.12")
+    debian = make_build(tmp_path, "mpich", "4.0.2", "mpich-libmpich.so.12")
+    three, four = tmp_path / "3", tmp_path / "4"
+    launchers = {
+        Mpich(make_mpi(three, "libmpi.so.12"), (3, 1)): shared,
+        Mpich(make_mpi(four, "libmpi.so.12", "lib64"), (4, 3, 2)): shared,
+        # Nothing is next to a launcher of its own folder; MPICH's own name is assumed.
+        Mpich(tmp_path / "alone" / "bin" / "mpiexec", (4, 3, 2)): shared,
+        IntelMpi(tmp_path / "oneapi" / "bin" / "mpirun", (2019, 9)): shared,
+        Mpich(make_mpi(tmp_path / "d", "libmpich.so.12", "lib/x86_64-linux-gnu"), (4, 2)): debian,
+    }
+
+    found = {each: mpi_builds.find(each, [tmp_path]).root for each in launchers}
+
+    assert found == launchers
+
+
+def test_a_shared_build_loads_the_library_of_the_launcher(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intel = IntelMpi(make_mpi(tmp_path / "i", "libmpi.so.12", "lib/release"), (2021, 18))
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/others")
+
+    path = {"LD_LIBRARY_PATH": f"{tmp_path}/i/lib/release:/others"}
+    assert mpi_builds.library_path(intel) == path
+    assert mpi_builds.library_path(OpenMpi4(intel.path, (4, 1, 4))) == {}
+    # Nothing is changed where the loader looks anyhow.
+    assert mpi_builds.library_path(Mpich(Path("/usr/bin/mpirun.mpich"), (4, 0, 2))) == {}
 
 
 def test_environment_wins_over_the_user_and_the_user_over_the_package(

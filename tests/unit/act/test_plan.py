@@ -122,7 +122,7 @@ def session(folder: Path, narrator: Narrator | None = None) -> Session:
 def test_run_hands_the_plan_and_the_library_to_every_rank(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
+    build = MpiBuild(Path("/built"), "openmpi-4", "openmpi", (4, 1, 4), Path("/mpicxx"))
     monkeypatch.setenv("LD_PRELOAD", "/other.so")
 
     env = reorder_variables(session(tmp_path), lambda _launcher: build)
@@ -267,7 +267,7 @@ def test_rule_with_a_host_that_is_not_in_the_plan_is_refused(tmp_path: Path) -> 
 
 
 def test_program_follows_the_network_on_which_its_collectives_were_tuned(tmp_path: Path) -> None:
-    build = MpiBuild(tmp_path, "openmpi", (4, 1, 4), Path("mpicxx"))
+    build = MpiBuild(tmp_path, "openmpi-4", "openmpi", (4, 1, 4), Path("mpicxx"))
     run = dataclasses.replace(session(tmp_path / "run"), network=network("a.invalid", "b.invalid"))
     write_collectives_plan(tmp_path / "tuned", uneven(), RULES)
     plan = read_collectives_plan(tmp_path / "tuned")

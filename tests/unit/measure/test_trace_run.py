@@ -13,7 +13,7 @@ from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.measure.trace import trace
 
-BUILD = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
+BUILD = MpiBuild(Path("/built"), "openmpi-4", "openmpi", (4, 1, 4), Path("/mpicxx"))
 
 
 class Direct(OpenMpi4):

@@ -12,8 +12,8 @@ __all__ = ["PLACING_OPTIONS", "has_placing_option", "placed_start"]
 
 PLACING_OPTIONS = {
     **dict.fromkeys(("map-by", "rank-by", "rf", "rankfile", "N", "npernode", "npersocket"), 1),
-    **dict.fromkeys(("ppr", "ppn", "perhost", "order-nodes"), 1),
-    **dict.fromkeys(("bynode", "byslot", "by-node", "by-slot"), 0),
+    **dict.fromkeys(("ppr", "ppn", "perhost", "order-nodes", "grr"), 1),
+    **dict.fromkeys(("bynode", "byslot", "by-node", "by-slot", "rr"), 0),
 }
 """Options that place ranks, without dashes, and how many values follow each."""
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 from collections import Counter
@@ -12,13 +13,14 @@ from pathlib import Path
 from fairlead.act.launch.hostfile import parse_hostfile, read_hostfile
 from fairlead.act.launch.slurm import cluster_from_slurm
 from fairlead.errors import InputError, TopologyError
-from fairlead.model.cluster import Cluster
+from fairlead.model.cluster import Cluster, GivenHosts
 
 __all__ = ["allocated_cluster", "is_started_by_scheduler"]
 
-# Open MPI 4.1.4, Open MPI 5.0.11 and Hydra 4.0.2 take their hosts from these; each was tried.
-# Hydra's replaces the scheduler's hosts, as its option -f does; Open MPI's do not.
+# Open MPI 4.1.4, Open MPI 5.0.11, Hydra 4.0.2 and Intel MPI 2021.18 take their hosts from these;
+# each was tried. Hydra's replace the scheduler's hosts, as its option -f does; Open MPI's do not.
 _OF_HYDRA = "HYDRA_HOST_FILE"
+_OF_INTEL_MPI = ("I_MPI_HYDRA_HOST_FILE", _OF_HYDRA)
 _OF_OPEN_MPI = {4: "OMPI_MCA_orte_default_hostfile", 5: "PRTE_MCA_prte_default_hostfile"}
 
 # A file with a line for each slot: of PBS and Torque, LSF, Cobalt, LoadLeveler.
@@ -49,10 +51,12 @@ def allocated_cluster(
     """
     env = os.environ if env is None else env
     family, major = "", 0
-    if any(env.get(name) for name in (_OF_HYDRA, *_OF_OPEN_MPI.values())):
+    if any(env.get(name) for name in (*_OF_INTEL_MPI, *_OF_OPEN_MPI.values())):
         family, major = launcher()
     if family == "mpich" and (path := env.get(_OF_HYDRA)):
         return _of_variable(_OF_HYDRA, path)
+    if family == "intel" and (name := next((n for n in _OF_INTEL_MPI if env.get(n)), None)):
+        return _without_slots(_of_variable(name, env[name]))
     scheduled = _of_scheduler(env)
     if scheduled is not None:
         return scheduled
@@ -90,6 +94,16 @@ def _of_variable(name: str, path: str) -> Cluster:
         return read_hostfile(path)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
+
+
+def _without_slots(cluster: Cluster) -> Cluster:
+    """Hosts that Intel MPI fills by their cores, whatever numbers the file of its variable has.
+
+    It finds the file itself: as an argument for ranks in the order of its lines (-machinefile) the
+    same file would mean something else.
+    """
+    hosts = frozenset(cluster.hosts)
+    return dataclasses.replace(cluster, bare_hosts=hosts, given=GivenHosts())
 
 
 def _text(name: str, path: str) -> str:

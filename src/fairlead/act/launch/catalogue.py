@@ -7,6 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
+from fairlead.act.launch.intel import IntelMpi
 from fairlead.act.launch.launch_spec import Launcher
 from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
@@ -16,9 +17,9 @@ from fairlead.errors import LaunchError
 
 __all__ = ["LAUNCHERS", "detect"]
 
-LAUNCHERS = (OpenMpi5, OpenMpi4, Mpich)
+LAUNCHERS = (OpenMpi5, OpenMpi4, Mpich, IntelMpi)
 
-_KNOWN = "Open MPI 4, Open MPI 5 and MPICH"
+_KNOWN = "Open MPI 4, Open MPI 5, MPICH and Intel MPI"
 ANSWER_TIMEOUT_S = 20.0
 """Guards against a launcher that hangs; `--version` takes a tenth of a second."""
 

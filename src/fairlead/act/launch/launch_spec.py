@@ -59,7 +59,7 @@ class Launcher(Protocol):
 
     @property
     def family(self) -> str:
-        """Family of MPIs: "openmpi" or "mpich"."""
+        """Family of MPIs: "openmpi", "mpich" or "intel"."""
         ...
 
     @property
@@ -70,6 +70,11 @@ class Launcher(Protocol):
     @property
     def version(self) -> tuple[int, ...]:
         """Version of the MPI, for example (4, 1, 4)."""
+        ...
+
+    @property
+    def abi(self) -> str:
+        """Binary interface of the MPI's library, for example "mpich-libmpi.so.12"."""
         ...
 
     @property

@@ -30,6 +30,7 @@ class OpenMpi4:
     version: tuple[int, ...]
     family: str = "openmpi"
     name: str = "Open MPI"
+    abi: str = "openmpi-4"
     agent_variables: tuple[str, ...] = ("OMPI_MCA_plm_rsh_agent", "OMPI_MCA_orte_rsh_agent")
     agent_options: tuple[str, ...] = ("plm_rsh_agent", "orte_rsh_agent")
 

@@ -32,6 +32,7 @@ class OpenMpi5:
     version: tuple[int, ...]
     family: str = "openmpi"
     name: str = "Open MPI"
+    abi: str = "openmpi-5"
     agent_variables: tuple[str, ...] = ("PRTE_MCA_plm_ssh_agent",)
     agent_options: tuple[str, ...] = ("plm_ssh_agent", "plm_rsh_agent")
 

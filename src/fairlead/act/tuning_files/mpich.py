@@ -119,7 +119,7 @@ class MpichSelection:
     def usage(self, file: str, hosts: str, num_ranks: int) -> str:
         """How to start a program with it."""
         return (
-            f"mpiexec -f {hosts} -genv MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE {file} "
+            f"mpiexec -machinefile {hosts} -genv MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE {file} "
             f"-n {num_ranks} PROGRAM"
         )
 

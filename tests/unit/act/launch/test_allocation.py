@@ -10,9 +10,10 @@ import pytest
 from fairlead.act.launch import allocated_cluster, read_hostfile
 from fairlead.act.launch.allocation import is_started_by_scheduler
 from fairlead.errors import InputError
-from fairlead.model.cluster import Cluster
+from fairlead.model.cluster import Cluster, GivenHosts
 
 OPEN_MPI_4, OPEN_MPI_5, MPICH = ("openmpi", 4), ("openmpi", 5), ("mpich", 4)
+INTEL_MPI = ("intel", 2021)
 
 # sge_pe(5): host, slots, queue, processors.
 PE_HOSTFILE = "h0 4 all.q@h0 UNDEFINED\nh1.site 2 all.q@h1.site <NULL>\n"
@@ -103,6 +104,33 @@ def test_hydras_file_replaces_the_schedulers_hosts_and_open_mpis_does_not(tmp_pa
 
     assert hosts_and_slots(of_hydra) == {"own": 1}
     assert hosts_and_slots(of_open_mpi) == {"scheduled": 1}
+
+
+@pytest.mark.parametrize("variable", ["I_MPI_HYDRA_HOST_FILE", "HYDRA_HOST_FILE"])
+def test_file_of_intel_mpis_variable_names_hosts_and_leaves_slots_to_the_launcher(
+    tmp_path: Path, variable: str
+) -> None:
+    # Seen with 2021.18.1 on two cores: this file gives ranks on h0 h0 h1 h1.
+    file = tmp_path / "hosts"
+    file.write_text("h0:1\nh1:3\n")
+
+    cluster = allocated_cluster(lambda: INTEL_MPI, {variable: str(file)})
+
+    assert cluster is not None
+    assert cluster.hosts == ("h0", "h1")
+    assert cluster.bare_hosts == {"h0", "h1"}
+    # No option names the hosts: the launcher reads its variable.
+    assert cluster.given == GivenHosts(hostfile=None)
+
+
+def test_intel_mpis_own_variable_comes_first(tmp_path: Path) -> None:
+    own, hydras = tmp_path / "own", tmp_path / "hydras"
+    own.write_text("h0\n")
+    hydras.write_text("h1\n")
+    env = {"I_MPI_HYDRA_HOST_FILE": str(own), "HYDRA_HOST_FILE": str(hydras)}
+
+    assert hosts_and_slots(allocated_cluster(lambda: INTEL_MPI, env)) == {"h0": 1}
+    assert hosts_and_slots(allocated_cluster(lambda: MPICH, env)) == {"h1": 1}
 
 
 def test_without_variables_there_is_no_allocation() -> None:

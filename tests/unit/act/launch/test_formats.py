@@ -31,7 +31,8 @@ def fitting_placements(draw: st.DrawFn) -> tuple[Placement, Cluster]:
     return Placement(hosts, np.array(ranks)), Cluster(hosts, slots)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+# What names no hosts can be written for hosts that the launcher fills one by one.
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "cray"])
 @settings(max_examples=25)  # each example waits for the disk
 @given(case=fitting_placements())
 def test_every_format_reads_back_the_hosts_that_were_written(
@@ -62,6 +63,37 @@ def test_sample_is_read_and_written_alike(name: str, file: str) -> None:
 
     assert FORMATS[name].parse(sample, TWO_NODES) == placement.host_names()
     assert render_placement(placement, TWO_NODES, name).strip() == sample.strip()
+
+
+def test_order_of_ranks_by_the_vendors_own_tool_is_read_as_it_fills_nodes() -> None:
+    # The sample of NERSC's page on grid_order: 64 ranks of a 4 x 4 x 4 grid, 32 on each node.
+    sample = (GOLDEN / "cray_grid_order.txt").read_text()
+    nodes = Cluster.uniform(("n0", "n1"), slots=32)
+
+    host_of_rank = FORMATS["cray"].parse(sample, nodes)
+
+    # Row-major numbers; the second line has the upper half of the middle coordinate.
+    assert host_of_rank == ["n1" if rank // 4 % 4 in {2, 3} else "n0" for rank in range(64)]
+
+
+@given(st.permutations(range(7)))
+def test_order_of_ranks_is_written_for_full_hosts(order: list[int]) -> None:
+    cluster = Cluster(("a", "b", "c"), (2, 1, 6))
+    host_of_place = [0, 0, 1, 2, 2, 2, 2]
+    placement = Placement(cluster.hosts, np.array([host_of_place[place] for place in order]))
+
+    text = render_placement(placement, cluster, "cray")
+
+    assert FORMATS["cray"].parse(text, cluster) == placement.host_names()
+    assert [line for line in text.splitlines() if line.startswith("#")] == ["# a", "# b", "# c"]
+
+
+def test_order_of_ranks_is_refused_where_the_launcher_fills_hosts_otherwise() -> None:
+    cluster = Cluster(("a", "b"), (2, 2))
+    placement = Placement(cluster.hosts, np.array([0, 1]))
+
+    with pytest.raises(TopologyError, match=r"starts 2 of them on 'a', the placement has 1 there"):
+        render_placement(placement, cluster, "cray")
 
 
 def test_rankfile_covers_the_cores_that_are_given() -> None:
@@ -150,6 +182,10 @@ def test_unknown_format_is_named_with_those_there_are(tmp_path: Path) -> None:
         ("rankfile", "rank 1=a slot=0\n", "rank 0 is missing"),
         ("seq", "a slots=2\n", "1: unknown form"),
         ("mpich", "a:0\n", "1: unknown form"),
+        ("cray", "0,x\n", "1: unknown form '0,x'; expected ranks with commas"),
+        ("cray", "0,2\n", "not each of the ranks 0 to 1 is named once"),
+        ("cray", "0-999999999\n", "more than 100000000 ranks"),
+        ("cray", "2-0\n", "3 ranks, but the hosts have 2 slots"),
         ("flux", "[[0,1,1]]", "block 0: expected"),
         ("flux", "[[0,1,1,true]]", "block 0: expected"),
         ("flux", "[[0,1,1,0]]", "block 0: expected"),

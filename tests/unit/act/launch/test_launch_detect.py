@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.act.launch import LaunchSpec, detect
+from fairlead.act.launch.intel import IntelMpi
 from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.launch.openmpi5 import OpenMpi5
@@ -19,6 +20,14 @@ OPEN_MPI_4_RENAMED = "mpirun.openmpi (OpenRTE) 4.1.4\n"
 OPEN_MPI_5 = "mpirun (Open MPI) 5.0.11\n"
 MPICH_4 = "HYDRA build details:\n    Version:                                 4.0.2\n"
 MPICH_BETA = "HYDRA build details:\n    Version:                                 4.2b1\n"
+INTEL_2021 = (
+    "Intel(R) MPI Library for Linux* OS, Version 2021.18.1 Build 20260626 (id: b44796a)\n"
+    "Copyright 2003-2026, Intel Corporation.\n"
+)
+INTEL_2019 = (
+    "Intel(R) MPI Library for Linux* OS, Version 2019 Update 9 Build 20200923\n"
+    "Copyright 2003-2020, Intel Corporation.\n"
+)
 
 
 def make_program(path: Path, says: str, more: str = "") -> Path:
@@ -47,6 +56,8 @@ def empty_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (OPEN_MPI_5, OpenMpi5, (5, 0, 11)),
         (MPICH_4, Mpich, (4, 0, 2)),
         (MPICH_BETA, Mpich, (4, 2)),
+        (INTEL_2021, IntelMpi, (2021, 18, 1)),
+        (INTEL_2019, IntelMpi, (2019, 9)),
     ],
 )
 def test_launcher_is_identified_by_its_banner(
@@ -88,7 +99,6 @@ def test_missing_launcher_is_told_with_what_was_tried(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("says", "shown"),
     [
-        ("Intel(R) MPI Library for Linux* OS, Version 2021.11\n", "Intel"),
         ("mpirun (Open MPI) 3.1.6\n", "3.1.6"),
         ("", "nothing"),
     ],
@@ -101,7 +111,7 @@ def test_unknown_launcher_is_shown_with_what_it_says(says: str, shown: str, tmp_
 
     assert str(path) in str(caught.value)
     assert shown in str(caught.value)
-    assert "Open MPI 4, Open MPI 5 and MPICH" in str(caught.value)
+    assert "Open MPI 4, Open MPI 5, MPICH and Intel MPI" in str(caught.value)
 
 
 def test_launcher_that_never_answers_is_given_up(tmp_path: Path) -> None:
@@ -117,10 +127,11 @@ def test_launcher_that_never_answers_is_given_up(tmp_path: Path) -> None:
         (OpenMpi4(Path("/m"), (4, 1, 4)), ("--hostfile", "x")),
         (OpenMpi5(Path("/m"), (5, 0, 1)), ("--host", "a:2")),
         (Mpich(Path("/m"), (4, 0, 2)), ("-f", "x")),
+        (IntelMpi(Path("/m"), (2021, 18)), ("-hosts-group", "h[0-3]")),
     ],
 )
 def test_argument_that_would_overrule_the_hosts_is_refused(
-    launcher: OpenMpi4 | OpenMpi5 | Mpich, arguments: tuple[str, ...], tmp_path: Path
+    launcher: OpenMpi4 | OpenMpi5 | Mpich | IntelMpi, arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
     spec = LaunchSpec(("p",), 1, Cluster(("a",), (1,)), launcher_args=arguments)
 

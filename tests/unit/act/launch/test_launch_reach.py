@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.act.launch import Launcher, unreachable_hosts
+from fairlead.act.launch.intel import IntelMpi
 from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.launch.openmpi5 import OpenMpi5
@@ -25,6 +26,7 @@ LAUNCHERS: list[tuple[Launcher, str, tuple[str, ...]]] = [
     (OpenMpi4(Path("/m"), (4, 1, 4)), "OMPI_MCA_plm_rsh_agent", ("--mca", "plm_rsh_agent")),
     (OpenMpi5(Path("/m"), (5, 0, 1)), "PRTE_MCA_plm_ssh_agent", ("--prtemca", "plm_ssh_agent")),
     (Mpich(Path("/m"), (4, 0, 2)), "HYDRA_LAUNCHER_EXEC", ("-launcher-exec",)),
+    (IntelMpi(Path("/m"), (2021, 18)), "I_MPI_HYDRA_BOOTSTRAP_EXEC", ("-bootstrap-exec",)),
 ]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from fairlead.act.launch.formats._format import Cores, Format
 from fairlead.act.launch.formats.host_lines import FLUX_HOSTFILE, SEQ, SLURM
 from fairlead.act.launch.formats.machinefile import MPICH
+from fairlead.act.launch.formats.rank_order import RANK_ORDER
 from fairlead.act.launch.formats.rankfile import RANKFILE, RANKFILE_5
 from fairlead.act.launch.formats.record import JSON
 from fairlead.act.launch.formats.taskmap import TASKMAP
@@ -21,7 +22,9 @@ __all__ = ["FORMATS", "Cores", "Format", "render_placement", "write_placement"]
 
 FORMATS = {
     known.name: known
-    for known in (RANKFILE, RANKFILE_5, SEQ, MPICH, SLURM, TASKMAP, FLUX_HOSTFILE, JSON)
+    for known in (
+        *(RANKFILE, RANKFILE_5, SEQ, MPICH, RANK_ORDER, SLURM, TASKMAP, FLUX_HOSTFILE, JSON),
+    )
 }
 
 

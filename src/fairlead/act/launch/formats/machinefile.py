@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPICH's hostfile, in which a host may appear again: ranks are assigned line by line."""
+"""The machine file of MPICH and Intel MPI: ranks are assigned line by line."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ def _parse(text: str, _cluster: Cluster) -> list[str]:
 
 MPICH = Format(
     name="mpich",
-    summary="hostfile of MPICH and Intel MPI that deals ranks in this order",
+    summary="machine file of MPICH and Intel MPI: hosts and numbers of ranks, in rank order",
     render=_render,
     parse=_parse,
-    usage=lambda path, num_ranks: f"mpiexec -f {path} -n {num_ranks} PROGRAM",
+    # Not -f: with it, Intel MPI goes to a host that is named again only once.
+    usage=lambda path, num_ranks: f"mpiexec -machinefile {path} -n {num_ranks} PROGRAM",
 )

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intel MPI: `mpirun` and `mpiexec.hydra`, a Hydra with options and variables of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+from fairlead.act.launch import _hydra
+from fairlead.act.launch._placed_start import placed_start
+from fairlead.act.launch._spec_checks import check_spec, given_hostfile
+from fairlead.act.launch.launch_spec import LaunchSpec
+from fairlead.act.launch.mpi_library import MPICH_ABI
+from fairlead.errors import LaunchError
+
+# "Intel(R) MPI Library for Linux* OS, Version 2021.18.1 Build 20260626 (id: b44796a)"; before 2021:
+# "Version 2019 Update 9 Build 20200923".
+_BANNER = re.compile(
+    r"Intel\(R\) MPI Library for Linux\*? OS, Version (\d+)(?:\.(\d+))?(?:\.(\d+))?"
+    r"(?: Update (\d+))?"
+)
+
+HOST_OPTIONS = _hydra.HOST_OPTIONS | {"hosts-group", "nolocal"}
+
+
+@dataclasses.dataclass(frozen=True)
+class IntelMpi:
+    """Intel MPI 2019 and later; the traps named below were seen with 2021.18.1."""
+
+    path: Path
+    version: tuple[int, ...]
+    family: str = "intel"
+    name: str = "Intel MPI"
+    abi: str = MPICH_ABI
+    # The first one is taken where both are set; also with its variable alone it is used for ssh.
+    agent_variables: tuple[str, ...] = ("I_MPI_HYDRA_BOOTSTRAP_EXEC", "HYDRA_LAUNCHER_EXEC")
+    agent_options: tuple[str, ...] = ("-bootstrap-exec", "-launcher-exec")
+
+    @classmethod
+    def recognise(cls, path: Path, banner: str) -> IntelMpi | None:
+        """This launcher, when `banner` (the output of `--version`) is its own."""
+        found = _BANNER.search(banner)
+        return cls(path, tuple(int(part) for part in found.groups() if part)) if found else None
+
+    def check(self, spec: LaunchSpec) -> None:
+        """Check what is to be started, without starting or writing anything."""
+        check_spec(spec, HOST_OPTIONS)
+
+    def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
+        """Write the files that the program's start needs to `work_dir`; return the command line."""
+        self.check(spec)
+        if spec.cpus is not None:  # By taskset neither: MPI_Init pins once more.
+            raise LaunchError("Intel MPI chooses the CPUs of ranks by its own variables alone")
+        spec = placed_start(spec)
+        has_users = spec.cluster is not None and spec.cluster.logins
+        own = None if has_users else given_hostfile(spec, "mpich")
+        file = _hydra.hosts_file(spec, work_dir, own, lambda line: _with_user(spec, line))
+        # With -f, -hostfile and -hosts the numbers behind hosts mean nothing, hosts are filled by
+        # their cores, and one that is named again counts once; -ppn and I_MPI_PERHOST change that.
+        # With -machinefile the lines are followed, whatever these variables are.
+        hosts = [] if file is None else ["-machinefile", str(file)]
+        return _hydra.command_line(self.path, spec, hosts, _without_slurm(spec))
+
+
+def _without_slurm(spec: LaunchSpec) -> list[str]:
+    variables = {"I_MPI_HYDRA_BOOTSTRAP", "HYDRA_LAUNCHER", "HYDRA_BOOTSTRAP"}
+    if not _hydra.must_avoid_slurm(spec) or _hydra.has_chosen(
+        spec, {"bootstrap", "launcher"}, variables
+    ):
+        return []
+    return ["-bootstrap", "ssh"]
+
+
+def _with_user(spec: LaunchSpec, line: str) -> str:
+    """USER@HOST:N, since a line with user= is refused."""
+    host = line.rpartition(":")[0]
+    login = spec.cluster.logins.get(host) if spec.cluster is not None else None
+    return line if login is None or login.user is None else f"{login.user}@{line}"

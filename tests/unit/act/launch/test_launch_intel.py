@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command lines of Intel MPI's launcher; that they do what they say is tried in tests/mpi."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairlead.act.launch import LaunchSpec, RankCpus
+from fairlead.act.launch.intel import IntelMpi
+from fairlead.errors import LaunchError
+from fairlead.model.cluster import Cluster, GivenHosts, Login
+from fairlead.model.placement import Placement
+
+INTEL = IntelMpi(Path("/m"), (2021, 18, 1))
+CLUSTER = Cluster(("h0", "h1"), (2, 2))
+PLACEMENT = Placement(CLUSTER.hosts, np.array([0, 1, 1, 0]), "given")
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("I_MPI_HYDRA_BOOTSTRAP", "HYDRA_LAUNCHER", "SLURM_JOB_ID", "SLURM_HET_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def file_in(command: list[str]) -> Path:
+    """The machine file, which comes first."""
+    assert command[:2] == ["/m", "-machinefile"]
+    return Path(command[2])
+
+
+def test_ranks_in_order_are_lines_of_a_machine_file(tmp_path: Path) -> None:
+    spec = LaunchSpec(("p", "-x"), 4, CLUSTER, PLACEMENT, {"A": "b c"}, ("-l",))
+
+    command = INTEL.prepare_command(spec, tmp_path)
+
+    assert file_in(command).read_text() == "h0:1\nh1:2\nh0:1\n"
+    assert command[3:] == ["-n", "4", "-genv", "A", "b c", "-l", "p", "-x"]
+
+
+def test_pinning_is_left_to_the_user(tmp_path: Path) -> None:
+    spec = LaunchSpec(("p",), 4, CLUSTER, PLACEMENT, shares_hosts=True)
+
+    command = INTEL.prepare_command(spec, tmp_path)
+
+    assert command == ["/m", "-machinefile", str(file_in(command)), "-n", "4", "p"]
+
+
+def test_users_of_hosts_stand_before_them(tmp_path: Path) -> None:
+    # "token user not supported at this time" is what 2021.18.1 says of Hydra's user=NAME.
+    cluster = dataclasses.replace(CLUSTER, logins={"h1": Login("me")})
+
+    for placement, text in ((PLACEMENT, "h0:1\nme@h1:2\nh0:1\n"), (None, "h0:2\nme@h1:2\n")):
+        command = INTEL.prepare_command(LaunchSpec(("p",), 4, cluster, placement), tmp_path)
+        assert file_in(command).read_text() == text
+
+
+def test_own_hostfile_is_used_where_intel_mpi_can_read_its_form(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+
+    def names(given: GivenHosts, **logins: Login) -> Path:
+        cluster = dataclasses.replace(CLUSTER, given=given, logins=logins)
+        return file_in(INTEL.prepare_command(LaunchSpec(("p",), 4, cluster), tmp_path))
+
+    assert names(GivenHosts(own, "mpich")) == own
+    assert names(GivenHosts(own)) == own
+    assert names(GivenHosts(own, "openmpi")) != own
+    assert names(GivenHosts(own, "mpich"), h1=Login("me")) != own
+
+
+def test_in_an_allocation_the_launcher_finds_the_hosts(tmp_path: Path) -> None:
+    cluster = dataclasses.replace(CLUSTER, given=GivenHosts())
+
+    command = INTEL.prepare_command(LaunchSpec(("p",), 4, cluster), tmp_path)
+
+    assert command == ["/m", "-n", "4", "p"]
+
+
+@pytest.mark.parametrize("options", [("-ppn", "1"), ("-perhost", "1"), ("-grr", "1"), ("-rr",)])
+def test_a_placement_replaces_options_that_place_ranks(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    spec = LaunchSpec(("p",), 4, CLUSTER, PLACEMENT, launcher_args=(*options, "-l"))
+
+    assert INTEL.prepare_command(spec, tmp_path)[3:] == ["-n", "4", "-l", "p"]
+
+
+def test_lists_of_cpus_are_refused(tmp_path: Path) -> None:
+    cpus = RankCpus(("0", "1", "0", "1"), by_program=True)
+    spec = LaunchSpec(("p",), 4, CLUSTER, PLACEMENT, cpus=cpus)
+
+    with pytest.raises(LaunchError, match="by its own variables"):
+        INTEL.prepare_command(spec, tmp_path)
