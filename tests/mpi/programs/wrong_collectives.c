@@ -92,16 +92,16 @@ static void alone(MPI_Datatype uncommitted) {
 // before.
 static void corrected(void) {
   const int is_last = rank == size - 1;
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < 2; ++round) {
     for (int each = 0; each < kCount * kMostRanks; ++each) out[each] = 1 + rank, in[each] = 0;
     if (is_last) TRY(MPI_Allgather(out, kCount, MPI_DATATYPE_NULL, in, kCount, MPI_INT, comm));
-    TRY(MPI_Allgather(out, kCount, MPI_INT, in, kCount, MPI_INT, comm));
+    MPI_Allgather(out, kCount, MPI_INT, in, kCount, MPI_INT, comm);
     print_sum("gathered");
     if (is_last) TRY(MPI_Alltoall(out, -1, MPI_INT, in, kCount, MPI_INT, comm));
-    TRY(MPI_Alltoall(out, kCount, MPI_INT, in, kCount, MPI_INT, comm));
+    MPI_Alltoall(out, kCount, MPI_INT, in, kCount, MPI_INT, comm);
     print_sum("exchanged");
     if (is_last) TRY(MPI_Allreduce(out, in, kCount, MPI_DATATYPE_NULL, MPI_SUM, comm));
-    TRY(MPI_Allreduce(out, in, kCount, MPI_INT, MPI_SUM, comm));
+    MPI_Allreduce(out, in, kCount, MPI_INT, MPI_SUM, comm);
     print_sum("combined");
   }
 }
