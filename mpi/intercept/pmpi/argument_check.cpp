@@ -8,6 +8,7 @@ namespace {
 
 constinit MPI_Comm comm{};
 constinit bool is_made = false;
+constinit std::mutex lock;
 
 }  // namespace
 
@@ -38,8 +39,7 @@ MPI_Comm asking_comm() noexcept {
 }
 
 std::mutex& asking_lock() noexcept {
-  static std::mutex* const instance = new std::mutex;
-  return *instance;
+  return lock;
 }
 
 }  // namespace fairlead::intercept
