@@ -40,10 +40,12 @@ class Observed(pydantic.BaseModel, extra="forbid"):
     Attributes:
         slots: Slots of the hosts whose slots the user did not give.
         host_of_rank: Host of each rank.
+        cpus_of_rank: CPUs of each rank, in the form of cpuset(7).
     """
 
     slots: dict[str, int]
     host_of_rank: list[str]
+    cpus_of_rank: list[str]
 
 
 class ObservedBinding(pydantic.BaseModel, extra="forbid"):

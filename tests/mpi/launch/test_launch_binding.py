@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from launchers import MPIS
 
-from fairlead.act.launch import Launcher, LaunchSpec, detect, run, with_binding
+from fairlead.act.launch import Launcher, LaunchSpec, detect, observe_hosts, run, with_binding
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 
@@ -34,6 +35,11 @@ def launcher(
     return detect(MPIS[request.param].mpirun)
 
 
+def bound(launcher: Launcher, placed: LaunchSpec, folder: Path) -> LaunchSpec:
+    own = observe_hosts(launcher, dataclasses.replace(placed, placement=None), folder)
+    return with_binding(launcher, placed, own, folder)
+
+
 def cpus_of_host(launcher: Launcher, spec: LaunchSpec, folder: Path) -> dict[str, list[str]]:
     finished = run(launcher.prepare_command(spec, folder), capture=True)
     assert finished.returncode == 0, finished.stderr
@@ -52,7 +58,7 @@ def test_ranks_bound_to_cores_keep_a_core_each(
         REPORT, len(host_of_rank), CLUSTER, placement, launcher_args=("--bind-to", "core")
     )
 
-    found = cpus_of_host(launcher, with_binding(launcher, spec, tmp_path), tmp_path)
+    found = cpus_of_host(launcher, bound(launcher, spec, tmp_path), tmp_path)
 
     assert {host: len(cpus) for host, cpus in found.items()} == {
         host: len(placement.ranks_on(host)) for host in set(placement.host_names())
@@ -73,7 +79,7 @@ def test_options_that_place_ranks_act_in_the_launchers_own_start_only(
     placement = Placement(CLUSTER.hosts, np.array([1, 0]), "optimize")
     placed = LaunchSpec(REPORT, 2, CLUSTER, placement, launcher_args=option)
 
-    found = cpus_of_host(launcher, with_binding(launcher, placed, tmp_path), tmp_path)
+    found = cpus_of_host(launcher, bound(launcher, placed, tmp_path), tmp_path)
 
     assert sorted(found) == ["alpha", "beta"]
     (of_each,) = by_launcher["alpha"]

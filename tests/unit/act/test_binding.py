@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.act.launch import BindingLostError, LaunchSpec, RankCpus, with_binding
+from fairlead.act.launch import BindingLostError, HostedRank, LaunchSpec, RankCpus, with_binding
 from fairlead.act.launch._placed_start import has_placing_option, placed_start
-from fairlead.act.launch.observing import Machine, ObservedRank
 from fairlead.act.launch.openmpi4 import OpenMpi4
 
 LAUNCHER = OpenMpi4(Path("mpirun"), (4, 1, 4))
@@ -34,7 +33,7 @@ class Starts:
         self.specs: list[LaunchSpec] = []
         self._plain, self._takes, self._is_bound = plain, takes, is_bound
 
-    def __call__(self, spec: LaunchSpec) -> list[ObservedRank]:
+    def __call__(self, spec: LaunchSpec) -> list[HostedRank]:
         self.specs.append(spec)
         number = spec.num_ranks or 4
         if spec.placement is None:
@@ -45,14 +44,12 @@ class Starts:
             takes = spec.cpus is not None and spec.cpus.by_program in self._takes
             assert spec.cpus is None or len(spec.cpus.lists) == number
             lists = list(spec.cpus.lists) if spec.cpus and takes else [self._plain] * number
-        return [
-            ObservedRank(Machine(name, "", ""), cpus)
-            for name, cpus in zip(names, lists, strict=False)
-        ]
+        return [HostedRank(name, cpus) for name, cpus in zip(names, lists, strict=False)]
 
 
 def bound(spec: LaunchSpec, starts: Starts) -> LaunchSpec:
-    return with_binding(LAUNCHER, spec, Path("/nowhere"), starts)
+    own = starts(dataclasses.replace(spec, placement=None))
+    return with_binding(LAUNCHER, spec, own, Path("/nowhere"), starts)
 
 
 def test_what_the_launcher_leaves_unbound_stays_as_it_is() -> None:
@@ -124,3 +121,11 @@ def test_a_rank_that_asks_itself_has_its_cpus_and_its_programs_exit_code() -> No
     assert done.stdout.split() == ["Cpus_allowed_list:", str(last), "xtwo", "words"]
     assert done.returncode == 7
     assert started.launcher_args == ("-bind-to", "none")
+
+
+def test_where_the_launchers_cpus_are_not_known_nothing_is_started() -> None:
+    starts = Starts(plain="0")
+    spec = placed(0, 1, 0, 1)
+    own = [HostedRank(host, "") for host in ("a", "a", "b", "b")]
+    assert with_binding(LAUNCHER, spec, own, Path("/nowhere"), starts) == spec
+    assert starts.specs == []

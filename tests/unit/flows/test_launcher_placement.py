@@ -11,7 +11,7 @@ import pytest
 from narrators import Told
 
 import fairlead as fl
-from fairlead.act.launch import Launcher, LaunchSpec, parse_hostfile
+from fairlead.act.launch import HostedRank, Launcher, LaunchSpec, parse_hostfile
 from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.flows.inputs.launcher_placement import observe_launcher
@@ -30,7 +30,7 @@ class Starts:
         self.specs: list[LaunchSpec] = []
         self._refuses = refuses
 
-    def __call__(self, launcher: Launcher, spec: LaunchSpec) -> list[str]:
+    def __call__(self, launcher: Launcher, spec: LaunchSpec) -> list[HostedRank]:
         self.specs.append(spec)
         assert spec.cluster is not None
         if self._refuses is not None:
@@ -38,7 +38,7 @@ class Starts:
         slots = [host for host in spec.cluster.hosts for _ in range(2)]
         each = slots if launcher.family == "openmpi" else list(spec.cluster.hosts)
         number = len(slots) if spec.num_ranks is None else spec.num_ranks
-        return [each[rank % len(each)] for rank in range(number)]
+        return [HostedRank(each[rank % len(each)], str(rank % 2)) for rank in range(number)]
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def seen(
     launcher: Launcher,
     hosts: str,
     num_ranks: int,
-    starts: Callable[..., list[str]],
+    starts: Callable[..., list[HostedRank]],
     **options: float,
 ) -> tuple[Cluster, Placement, list[str]]:
     told = Told()
@@ -59,7 +59,7 @@ def seen(
     found = observe_launcher(
         launcher, cluster, num_ranks, (), told, observe=starts, **({"max_age_s": 60.0} | options)
     )
-    return (*found, told.lines)
+    return found.cluster, found.placement, told.lines
 
 
 def test_bare_names_have_the_slots_that_open_mpi_fills_by_itself() -> None:

@@ -12,7 +12,7 @@ import pytest
 from narrators import Told
 
 import fairlead as fl
-from fairlead.act.launch import Launcher, LaunchSpec, read_hostfile
+from fairlead.act.launch import HostedRank, Launcher, LaunchSpec, read_hostfile
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.errors import TracedRunEndedError
 from fairlead.flows.inputs.session import Session, Steps, prepare
@@ -53,11 +53,12 @@ class World:
         self.probes += 1
         return self.found
 
-    def _observe(self, _launcher: Launcher, spec: LaunchSpec) -> list[str]:
+    def _observe(self, _launcher: Launcher, spec: LaunchSpec) -> list[HostedRank]:
         """A launcher that gives each host one slot, and goes round where more are asked for."""
         assert spec.cluster is not None
         hosts = spec.cluster.hosts
-        return [hosts[rank % len(hosts)] for rank in range(spec.num_ranks or len(hosts))]
+        number = spec.num_ranks or len(hosts)
+        return [HostedRank(hosts[rank % len(hosts)], "0") for rank in range(number)]
 
     def prepare(
         self, *program: str, network: NetworkRequest = DEFAULT_NETWORK, **options: Any

@@ -11,7 +11,7 @@ from fairlead.act.launch.conversation import Conversation
 from fairlead.act.launch.formats import FORMATS, Cores, write_placement
 from fairlead.act.launch.hostfile import parse_hostfile, read_hostfile
 from fairlead.act.launch.launch_spec import Launcher, LaunchSpec, RankCpus
-from fairlead.act.launch.observing import observe_hosts, observe_ranks
+from fairlead.act.launch.observing import HostedRank, observe_hosts, observe_ranks
 from fairlead.act.launch.process import Finished, LaunchTimeoutError, run
 from fairlead.act.launch.reach import unreachable_hosts
 from fairlead.act.launch.shared_input import SharedInput
@@ -27,6 +27,7 @@ __all__ = [
     "Conversation",
     "Cores",
     "Finished",
+    "HostedRank",
     "LaunchSpec",
     "LaunchTimeoutError",
     "Launcher",

@@ -20,7 +20,7 @@ from fairlead.errors import LaunchError
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 
-__all__ = ["observe_hosts", "observe_machines", "observe_ranks"]
+__all__ = ["HostedRank", "observe_hosts", "observe_machines", "observe_ranks"]
 
 TIMEOUT_S = 60.0
 """Guards against a launcher that hangs; starting 256 shells takes about two seconds."""
@@ -55,6 +55,18 @@ class ObservedRank(NamedTuple):
     """
 
     machine: Machine
+    cpus: str
+
+
+class HostedRank(NamedTuple):
+    """Where a rank runs, by the name that the cluster has for its machine.
+
+    Attributes:
+        host: Its host.
+        cpus: As of `ObservedRank`; empty where they are not known.
+    """
+
+    host: str
     cpus: str
 
 
@@ -101,8 +113,8 @@ def observe_machines(
     return [rank.machine for rank in observe_ranks(launcher, spec, work_dir)]
 
 
-def observe_hosts(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[str]:
-    """The host of each rank, by the names that the spec's cluster has for them.
+def observe_hosts(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[HostedRank]:
+    """Host and CPUs of each rank, hosts by the names that the spec's cluster has for them.
 
     Raises:
         LaunchError: As `observe_ranks`; or a rank is on none of the hosts, or on one of several
@@ -111,10 +123,11 @@ def observe_hosts(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[
     cluster = spec.cluster
     if cluster is None:
         raise LaunchError("no hosts were given")
-    machines = [rank.machine for rank in observe_ranks(launcher, spec, work_dir)]
+    ranks = observe_ranks(launcher, spec, work_dir)
+    machines = [rank.machine for rank in ranks]
     named = {machine.name for machine in machines}
     if named <= set(cluster.hosts) and len(set(machines)) == len(named):
-        return [machine.name for machine in machines]
+        return [HostedRank(rank.machine.name, rank.cpus) for rank in ranks]
     known = observe_machines(launcher, cluster, spec.launcher_args, work_dir)
     host_of_machine = dict(zip(known, cluster.hosts, strict=True))
     if len(host_of_machine) < cluster.num_hosts:
@@ -122,7 +135,7 @@ def observe_hosts(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[
     for machine in machines:
         if machine not in host_of_machine:
             raise LaunchError(f"it starts ranks on {machine.name}, which is none of the hosts")
-    return [host_of_machine[machine] for machine in machines]
+    return [HostedRank(host_of_machine[rank.machine], rank.cpus) for rank in ranks]
 
 
 def _last_line(text: str, returncode: int) -> str:

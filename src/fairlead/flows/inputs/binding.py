@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 
-from fairlead.act.launch import BindingLostError, with_binding
+from fairlead.act.launch import BindingLostError, HostedRank, with_binding
 from fairlead.errors import Error, InputError
 from fairlead.files.scratch import scratch_folder
 from fairlead.flows.inputs.session import Session
@@ -23,13 +23,17 @@ __all__ = ["keep_binding"]
 def keep_binding(session: Session, placement: Placement) -> ObservedBinding:
     """The CPUs of the ranks, by what the launcher is seen to do without and with the placement."""
     request = session.request
+    if not session.launchers_cpus:
+        return ObservedBinding()
+    hosts = session.launchers.host_names()
+    own = list(map(HostedRank, hosts, session.launchers_cpus))
     spec = request.launch_spec(session.cluster, placement)
     path = binding_path(session.launcher, spec)
     kept = recall_binding(path, request.network.max_age_s)
     if kept is None:
         try:
             with scratch_folder("fairlead-binding-") as folder:
-                kept = ObservedBinding(cpus=with_binding(session.launcher, spec, folder).cpus)
+                kept = ObservedBinding(cpus=with_binding(session.launcher, spec, own, folder).cpus)
         except BindingLostError as error:
             kept = ObservedBinding(lost=str(error))
         except Error as error:

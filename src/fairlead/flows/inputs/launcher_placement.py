@@ -8,10 +8,11 @@ import dataclasses
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from fairlead.act.launch import Launcher, LaunchSpec, has_placing_option, observe_hosts
+from fairlead.act.launch import HostedRank, Launcher, LaunchSpec, has_placing_option, observe_hosts
 from fairlead.decide.placement.filling import fill_by_slot
 from fairlead.errors import Error, InputError
 from fairlead.files.scratch import scratch_folder
@@ -25,14 +26,28 @@ from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator
 
-__all__ = ["Observe", "observe_launcher"]
+__all__ = ["Observe", "ObservedLauncher", "observe_launcher"]
 
-Observe = Callable[[Launcher, LaunchSpec], list[str]]
-"""Host of each rank that the launcher starts for a spec."""
+Observe = Callable[[Launcher, LaunchSpec], Sequence[HostedRank]]
+"""Host and CPUs of each rank that the launcher starts for a spec."""
 
 
-def observe(launcher: Launcher, spec: LaunchSpec) -> list[str]:
-    """Start a tiny program and collect the host of each rank.
+class ObservedLauncher(NamedTuple):
+    """What the launcher does by itself.
+
+    Attributes:
+        cluster: The hosts, with the slots that it has.
+        placement: Its placement.
+        cpus_of_rank: CPUs of each rank, in the form of cpuset(7); empty where they are not known.
+    """
+
+    cluster: Cluster
+    placement: Placement
+    cpus_of_rank: tuple[str, ...] = ()
+
+
+def observe(launcher: Launcher, spec: LaunchSpec) -> list[HostedRank]:
+    """Start a tiny program and collect host and CPUs of each rank.
 
     Raises:
         Error: The launcher failed, or the ranks' hosts cannot be distinguished.
@@ -50,7 +65,7 @@ def observe_launcher(
     *,
     max_age_s: float,
     observe: Observe = observe,
-) -> tuple[Cluster, Placement]:
+) -> ObservedLauncher:
     """The placement by the launcher's own start, and the cluster with the slots that it has.
 
     Where hosts have more ranks than slots, because the launcher was asked to oversubscribe, their
@@ -75,14 +90,20 @@ def observe_launcher(
     if found is None:
         try:
             slots = _slots(launcher, spec, observe)
-            found = Observed(slots=slots, host_of_rank=observe(launcher, spec))
+            ranks = observe(launcher, spec)
+            found = Observed(
+                slots=slots,
+                host_of_rank=[rank.host for rank in ranks],
+                cpus_of_rank=[rank.cpus for rank in ranks],
+            )
         except Error as error:
             return _assume(cluster, num_ranks, str(error), narrator)
         with contextlib.suppress(InputError):  # Else it is observed again, in about a second.
             remember_observed(kept, found)
     most = max(Counter(found.host_of_rank).values())
     roomy = _with_slots(cluster, found, most if has_placing_option(launcher_args) else None)
-    return roomy, _placement(cluster, found.host_of_rank)
+    placement = _placement(cluster, found.host_of_rank)
+    return ObservedLauncher(roomy, placement, tuple(found.cpus_of_rank))
 
 
 def _slots(launcher: Launcher, spec: LaunchSpec, observe: Observe) -> dict[str, int]:
@@ -92,7 +113,8 @@ def _slots(launcher: Launcher, spec: LaunchSpec, observe: Observe) -> dict[str, 
     if not cluster.bare_hosts:
         return {}
     if launcher.family == "openmpi":  # Without a number of ranks it starts one for each slot.
-        return dict(Counter(observe(launcher, dataclasses.replace(spec, num_ranks=None))))
+        ranks = observe(launcher, dataclasses.replace(spec, num_ranks=None))
+        return dict(Counter(rank.host for rank in ranks))
     # Hydra goes through the lines again and again, so its hosts have as many as are needed.
     assert spec.num_ranks is not None
     each = math.ceil(spec.num_ranks / cluster.num_slots)
@@ -116,9 +138,7 @@ def _placement(cluster: Cluster, host_of_rank: Sequence[str]) -> Placement:
     return Placement(cluster.hosts, indices, "launcher", {"how": "observed"})
 
 
-def _assume(
-    cluster: Cluster, num_ranks: int, why: str, narrator: Narrator
-) -> tuple[Cluster, Placement]:
+def _assume(cluster: Cluster, num_ranks: int, why: str, narrator: Narrator) -> ObservedLauncher:
     """Hosts filled in their order, where the launcher could not be observed."""
     try:
         cluster.require_room_for(num_ranks)
@@ -128,4 +148,5 @@ def _assume(
     ranks = fill_by_slot(cluster, num_ranks)
     # The launcher then gets a list with these slots, so that it does what is assumed.
     assumed = dataclasses.replace(cluster, bare_hosts=frozenset(), given=None)
-    return assumed, Placement(cluster.hosts, ranks, "launcher", {"how": "assumed", "why": why})
+    placement = Placement(cluster.hosts, ranks, "launcher", {"how": "assumed", "why": why})
+    return ObservedLauncher(assumed, placement)

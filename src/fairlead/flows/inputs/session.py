@@ -21,7 +21,12 @@ from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs.found_network import FoundNetwork
 from fairlead.flows.inputs.interruption import keep_result, report_interruption
-from fairlead.flows.inputs.launcher_placement import Observe, observe, observe_launcher
+from fairlead.flows.inputs.launcher_placement import (
+    Observe,
+    ObservedLauncher,
+    observe,
+    observe_launcher,
+)
 from fairlead.flows.inputs.run_log import RunLog
 from fairlead.flows.inputs.tracing import (
     TRACE_NOW,
@@ -80,6 +85,7 @@ class Session:
         network: The network between them, in their order.
         program: Its traffic, and the traced run, if there was one now.
         launchers: The placement by the launcher's own start, as it was observed.
+        launchers_cpus: CPUs of each rank in that start; empty where they are not known.
         directory: Folder of this run; network and traffic are saved there.
         log: Its history.
         probe_s: Time for measuring now; 0 if a kept profile was used.
@@ -101,6 +107,7 @@ class Session:
     stdin: SharedInput = dataclasses.field(default_factory=SharedInput)
     is_network_given: bool = True
     profile_path: Path | None = None
+    launchers_cpus: tuple[str, ...] = ()
 
     @property
     def launcher(self) -> Launcher:
@@ -183,7 +190,7 @@ def prepare(
         )  # fmt: skip
         arguments = request.launcher.arguments
         found.look(lambda: steps.unreachable_hosts(launcher, whole, launcher_args=arguments))
-        reachable, launchers = _observe(request, launcher, found.cluster, narrator, steps)
+        reachable, launchers, cpus = _observe(request, launcher, found.cluster, narrator, steps)
         found.give_slots(reachable)
         directory.note("launcher", {"host_of_rank": launchers.host_names(), **launchers.origin})
         # The program first: the measuring processes then stay for the decision, and never run at
@@ -205,7 +212,7 @@ def prepare(
                 program.traffic, launchers, measures_again=measures_again
             )
             if cluster.hosts != reachable.hosts:  # The probe has left out another host.
-                cluster, launchers = _observe(request, launcher, cluster, narrator, steps)
+                cluster, launchers, cpus = _observe(request, launcher, cluster, narrator, steps)
                 log = log_of(launchers, cluster)
             with directory.losing():
                 network.save(directory.file(run_directory.NETWORK))
@@ -227,6 +234,7 @@ def prepare(
                 stdin=stdin,
                 is_network_given=source.is_given,
                 profile_path=profile_path,
+                launchers_cpus=cpus,
             )
 
 
@@ -258,7 +266,7 @@ def _measuring(
 
 def _observe(
     request: Request, launcher: Launcher, cluster: Cluster, narrator: Narrator, steps: Steps
-) -> tuple[Cluster, Placement]:
+) -> ObservedLauncher:
     return observe_launcher(
         launcher,
         cluster,

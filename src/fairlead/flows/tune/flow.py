@@ -158,7 +158,7 @@ def find_hosts(
         found = FoundNetwork(source, whole, False, narrator)
         arguments = request.launcher.arguments
         found.look(lambda: unreachable_hosts(launcher, whole, launcher_args=arguments))
-        reachable, launchers = observe_launcher(
+        reachable, launchers, _ = observe_launcher(
             launcher,
             found.cluster,
             request.num_ranks,
