@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from fairlead.act.launch._placed_start import PLACING_OPTIONS
 from fairlead.act.launch.host_names import host_name_problem
 from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.errors import LaunchError, TopologyError
@@ -48,6 +49,8 @@ def check_spec(spec: LaunchSpec, host_options: Collection[str]) -> None:
         if spec.cluster is not None:
             spec.placement.require_fits(spec.cluster)
         _refuse(spec.launcher_args, host_options, "the hosts and the number of ranks")
+        if spec.shares_hosts:  # Several jobs have no start of the launcher's own.
+            _refuse(spec.launcher_args, PLACING_OPTIONS, "the placement")
         _check_names(spec.placement.host_names())
     for name in spec.env:
         if not _VARIABLE.fullmatch(name):
