@@ -77,11 +77,11 @@ def test_a_timeout_that_no_launcher_can_keep_is_an_error(
 @pytest.mark.parametrize(
     ("option", "reason"),
     [
-        (["--dry-run"], "has no effect with --dry-run"),
-        (["--traffic", "a.traffic.npz"], "has no effect with --traffic FILE"),
+        (["--dry-run"], "auto does not go together with --dry-run"),
+        (["--traffic", "a.traffic.npz"], "auto does not go together with --traffic"),
     ],
 )
-def test_first_is_refused_where_nothing_is_traced_in_the_run(
+def test_first_auto_is_refused_where_the_run_itself_is_not_traced(
     option: list[str], reason: str
 ) -> None:
     said = refused("run", "--first", "auto", *option, "-n", "2", "./solver")

@@ -73,10 +73,10 @@ def run(
     """
     given_options.require_optimize(context, [method])
     given_options.require_metric_used(context, [method], placing.objective)
-    if decision.dry_run:
-        given_options.refuse(context, {"first"}, "has no effect with --dry-run")
-    elif traffic not in (None, TRACE_NOW):
-        given_options.refuse(context, {"first"}, "has no effect with --traffic FILE")
+    if first == "auto" and decision.dry_run:
+        given_options.refuse(context, {"first"}, "auto does not go together with --dry-run")
+    elif first == "auto" and traffic is not None:
+        given_options.refuse(context, {"first"}, "auto does not go together with --traffic")
     is_traced_apart = decision.dry_run or traffic == TRACE_NOW
     narrator = Narrator() if as_json else TerminalNarrator()
     request = Request(
