@@ -64,7 +64,10 @@ def main() -> None:
 def built(folder: Path) -> tuple[Path, Path]:
     """The program, and the loop of what is done at every call."""
     program, loop = folder / "repeated", folder / "watching"
-    compile_it = ("mpicxx.openmpi", "-std=c++20", "-O2", "-DOMPI_SKIP_MPICXX=1", f"-I{INTERCEPT}")
+    compile_it = (
+        *("mpicxx.openmpi", "-std=c++20", "-O2", "-DOMPI_SKIP_MPICXX=1"),
+        *(f"-I{INTERCEPT}", f"-I{ROOT / 'core' / 'include'}"),
+    )
     subprocess.run([*compile_it, "-o", program, BENCH / "repeated.cpp"], check=True)
     parts = (BENCH / "watching.cpp", INTERCEPT / "collectives" / "watched_times.cpp")
     subprocess.run([*compile_it, "-o", loop, *parts], check=True)

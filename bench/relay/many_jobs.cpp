@@ -36,7 +36,7 @@ struct Rule {
   relay::Way next(std::uint64_t bytes, relay::Time now) {
     const bool is_slower = cadence.note(now);
     if (const auto gap_s = cadence.last_gap_s()) choice.pace(last_way, *gap_s, now);
-    if (is_slower) choice.doubt(now);
+    if (is_slower) choice.note_slowdown(now);
     last_way = choice.next(bytes, now);
     return last_way;
   }
