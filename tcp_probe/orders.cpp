@@ -2,6 +2,7 @@
 // Reads orders with all their fields checked.
 #include "orders.hpp"
 
+#include <cstdint>
 #include <exception>
 #include <nlohmann/json.hpp>
 
@@ -14,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 Peer parse_peer(const Json& peer) {
-  return {peer.at(0), peer.at(1)};
+  return {peer.at(0).get<std::string>(), peer.at(1).get<std::uint16_t>()};
 }
 
 Json to_json(const MedianEstimate& estimate) {
@@ -23,10 +24,10 @@ Json to_json(const MedianEstimate& estimate) {
 }
 
 Json measure(const Json& order, const std::string& key) {
-  const Precision precision{.target_ratio = order.at("target_ratio"),
-                            .max_samples = order.at("max_samples"),
-                            .limit_s = order.at("limit_s"),
-                            .patience_s = order.at("patience_s")};
+  const Precision precision{.target_ratio = order.at("target_ratio").get<double>(),
+                            .max_samples = order.at("max_samples").get<int>(),
+                            .limit_s = order.at("limit_s").get<double>(),
+                            .patience_s = order.at("patience_s").get<double>()};
   const PairResult found = measure_pair(parse_peer(order.at("peer")), key, precision);
   return {{"latency_s", to_json(found.latency_s)},
           {"there_Bps", to_json(found.there_Bps)},
@@ -37,9 +38,9 @@ Json measure(const Json& order, const std::string& key) {
 Flows prepare(const Json& order, const std::string& key) {
   std::vector<FlowOrder> flows;
   for (const Json& flow : order.at("flows")) {
-    flows.push_back({parse_peer(flow.at(0)), flow.at(1)});
+    flows.push_back({parse_peer(flow.at(0)), flow.at(1).get<std::uint64_t>()});
   }
-  return {flows, key, order.at("patience_s")};
+  return {flows, key, order.at("patience_s").get<double>()};
 }
 
 }  // namespace
@@ -47,20 +48,22 @@ Flows prepare(const Json& order, const std::string& key) {
 std::string Orders::answer(const std::string& line) {
   try {
     const Json order = Json::parse(line);
-    const std::string name = order.at("do");
+    const auto name = order.at("do").get<std::string>();
     if (name == "key") {
-      const std::string key = order.at("key");
+      const auto key = order.at("key").get<std::string>();
       if (key.size() != kKeyBytes) throw ProbeError("the key has a wrong length");
       key_.set(key);
       return Json{{"done", name}}.dump();
     }
     if (name == "measure") return measure(order, key_.get()).dump();
     if (name == "prepare") {
-      const int set = order.at("set");
+      const int set = order.at("set").get<int>();
       flows_of_set_.insert_or_assign(set, prepare(order, key_.get()));
       return Json{{"done", name}}.dump();
     }
-    if (name == "run") return Json{{"seconds", flows_of_set_.at(order.at("set")).run()}}.dump();
+    if (name == "run") {
+      return Json{{"seconds", flows_of_set_.at(order.at("set").get<int>()).run()}}.dump();
+    }
     throw ProbeError("there is no order " + name);
   } catch (const std::exception& error) {
     return Json{{"failed", error.what()}}.dump(-1, ' ', false, Json::error_handler_t::replace);
