@@ -87,7 +87,8 @@ std::vector<double> without_call(std::vector<double> durations_s, double round_t
   return durations_s;
 }
 
-/// One short train both ways opens the window of TCP and tells how long the others have to be.
+/// One short train in each direction opens the window of TCP and gives a first rate, by which the
+/// length of the others is chosen.
 std::uint64_t choose_train_bytes(const Socket& peer, double round_trip_s) {
   const auto pushed_s = without_call(push(peer, 1, kMinTrainBytes), round_trip_s);
   const auto pulled_s = without_call(pull(peer, 1, kMinTrainBytes), round_trip_s);

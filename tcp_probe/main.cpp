@@ -40,7 +40,7 @@ std::string node_name() {
   return uname(&names) == 0 ? names.nodename : "";
 }
 
-// Whoever gave an order waits for its answer.
+// Flushed at once: the process that sent the order blocks until it reads the answer.
 void print_line(const std::string& line) {
   std::cout << line << '\n' << std::flush;
 }

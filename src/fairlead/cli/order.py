@@ -103,7 +103,7 @@ def order(
     if as_json:
         print_json(order_view.facts(found.ordering, pattern, found.took_s))
     _write_found(found, save_network, bad_hosts)
-    ordered = _ordered(found, node, master_port)
+    ordered = _host_order(found, node, master_port)
     _write(kind, ordered, output, is_printed=not (as_json or execute))
     if fail_on_bad and found.is_on_bad_host:
         raise typer.Exit(_BAD_HOST)
@@ -180,7 +180,7 @@ def _write_found(found: OrderResult, network: Path | None, bad_hosts: Path | Non
         write_text(bad_hosts, "".join(f"{bad.host}\n" for bad in found.ordering.bad_hosts))
 
 
-def _ordered(found: OrderResult, node: str | None, port: int) -> HostOrder:
+def _host_order(found: OrderResult, node: str | None, port: int) -> HostOrder:
     hosts = found.ordering.hosts
     return HostOrder(
         hosts, found.ordering.slots, own=node or found.own or own_host(hosts), port=port

@@ -21,7 +21,7 @@ Pattern = Annotated[
         rich_help_panel=PLACING,
         help="What the ranks send each other: ring (an allreduce around all ranks), tree (an "
         "allreduce by NCCL's double binary tree), all-to-all, grid:AxB (each rank with its "
-        "neighbours), or a .traffic.npz file. Ranks of a host stay together.",
+        "neighbours), or a file as of map --traffic. Ranks of a host stay together.",
     ),
 ]
 Size = Annotated[

@@ -20,7 +20,7 @@ def test_a_set_up_that_works_passes(mpi: str, invented_hosts: None) -> None:
     done = CliRunner().invoke(app, words)
     checks = {check["name"]: check for check in json.loads(done.stdout)}
     assert done.exit_code == 0
-    assert checks["hosts"]["found"] == "2 hosts, 2 slots, as given"
+    assert checks["hosts"]["found"] == "2 with 2 slots, as given"
     assert checks["installation on hosts"]["state"] == "ok"
     assert checks["ranks"]["found"].startswith("2 without -n: ")
 

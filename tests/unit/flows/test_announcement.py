@@ -64,3 +64,11 @@ def test_facts_name_the_folder_of_the_run(tmp_path: Path) -> None:
     facts = run_view.facts("optimize", Announcement(decided(None), None, "", tmp_path))
     assert facts["kept_launcher_placement"] is True
     assert facts["run_directory"] == str(tmp_path)
+
+
+def test_facts_have_the_same_names_where_there_is_nothing_to_decide(tmp_path: Path) -> None:
+    decided_facts = run_view.facts("optimize", Announcement(decided(3.75), None, "", tmp_path))
+    assert run_view.facts_of_one_host(tmp_path).keys() == decided_facts.keys()
+    undecided = run_view.facts_of_undecided("no answer", tmp_path)
+    assert undecided.keys() == decided_facts.keys() | {"undecided"}
+    assert undecided["is_for_next_run"] is True

@@ -156,7 +156,7 @@ class WayChoice {
   std::optional<WayRate> usual_direct_{};
 
   RelayLoad load_;
-  /// Rate of the best relay alone, without messages that tell nothing of load.
+  /// Rate of the best relay, without messages whose time does not depend on the load.
   std::optional<WayRate> telling_relay_{};
   /// What is known of the load is from before this comparison.
   bool is_load_old_ = false;

@@ -92,13 +92,13 @@ def order_hosts(
     given = Placement(cluster.hosts, np.arange(num_blocks), method="given")
     traffic = named.between_hosts(cluster.slots[:num_blocks], message_bytes)
     spared = [bad.host for bad in bad_hosts[:num_spare]]
-    found = _placed(network, cluster, traffic, spared, seed)
+    found = _place_blocks(network, cluster, traffic, spared, seed)
     orders = [tuple(placement.host_names()) for placement in (given, found)]
     is_rehearsed = False
     if orders[0] == orders[1] or not traffic.bytes.nnz:
         gain = Gain(0.0, 0.0, 0.0)
     elif rehearse is None:
-        gain = _predicted(network, traffic, given, found, seed)
+        gain = _predict_gain(network, traffic, given, found, seed)
     else:
         times_s = rehearse(orders, traffic)
         gain, is_rehearsed = paired_gain(times_s[:, 1], times_s[:, 0]), True
@@ -130,7 +130,7 @@ def require_orderable(cluster: Cluster, pattern: str, num_spare: int) -> Pattern
     return pattern_named(pattern, cluster.slots[:num_blocks])
 
 
-def _placed(
+def _place_blocks(
     network: Network | HostTree,
     cluster: Cluster,
     traffic: Traffic,
@@ -150,7 +150,7 @@ def _placed(
     )
 
 
-def _predicted(
+def _predict_gain(
     network: Network | HostTree,
     traffic: Traffic,
     given: Placement,

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from fairlead.errors import InputError
+from fairlead.measure.traffic_files import load_traffic
 from fairlead.model.traffic import Traffic
 
 __all__ = ["PATTERNS", "Pattern", "pattern_named"]
@@ -58,8 +59,8 @@ class Pattern:
         traffic = self.between_ranks(sum(sizes), message_bytes)
         block_of_rank = np.repeat(np.arange(len(sizes)), sizes)
         return Traffic(
-            bytes=_summed(traffic.carried.bytes, block_of_rank, len(sizes)),
-            messages=_summed(traffic.carried.messages, block_of_rank, len(sizes)),
+            bytes=_sum_blocks(traffic.carried.bytes, block_of_rank, len(sizes)),
+            messages=_sum_blocks(traffic.carried.messages, block_of_rank, len(sizes)),
         )
 
 
@@ -67,7 +68,7 @@ def pattern_named(text: str, slots: Slots) -> Pattern:
     """The pattern of this name, for hosts with these slots.
 
     Args:
-        text: ring, tree, all-to-all, grid:AxB, or a `.traffic.npz` file.
+        text: ring, tree, all-to-all, grid:AxB, or a file that `load_traffic` reads.
         slots: Ranks of each host that will be used.
 
     Raises:
@@ -80,9 +81,9 @@ def pattern_named(text: str, slots: Slots) -> Pattern:
     if not Path(text).exists():
         raise InputError(
             f"pattern {text!r}: there are {', '.join(PATTERNS)}, grid:AxB such as grid:4x8, "
-            "and .traffic.npz files, of which this is none"
+            "and files of traffic, of which this is none"
         )
-    traffic = Traffic.load(text)
+    traffic = load_traffic(Path(text))
     is_of_hosts = _require_ranks(text, traffic.num_ranks, slots)
     return Pattern(text, lambda _num_ranks, _bytes: traffic, is_of_hosts)
 
@@ -202,7 +203,7 @@ def _traffic(
     return Traffic(bytes=matrix(each_bytes), messages=matrix(each_messages))
 
 
-def _summed(
+def _sum_blocks(
     matrix: sp.csr_array, block_of_rank: npt.NDArray[np.int64], num_blocks: int
 ) -> sp.csr_array:
     """The sums over blocks, without what stays in a block, shape (B, B)."""

@@ -67,7 +67,7 @@ def _checks(named: Cluster | None, by: LauncherRequest) -> Iterator[Check]:
         yield failed("hosts", str(error), "give --hostfile FILE, or run inside a job")
         return
     where = "as given" if named is not None else "of this allocation"
-    yield passed("hosts", f"{cluster.num_hosts} hosts, {cluster.num_slots} slots, {where}")
+    yield passed("hosts", f"{cluster.num_hosts} with {cluster.num_slots} slots, {where}")
     yield from _check_hosts(launcher, build, cluster, by.arguments)
 
 
