@@ -22,7 +22,7 @@ cpp_tests := $(shell find tests/core tests/mpi/collectives tests/mpi/intercept t
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
 
-demo: $(STAMPS)/package ## Emulated cloud, a solver placed by each method, report.html (under 3 minutes)
+demo: $(STAMPS)/package ## Emulated cloud, a solver placed by each method, report.html (three minutes, once it is built)
 	@$(call say,running a solver in an emulated cloud by every mapping method,three minutes)
 	@$(BIN)/fairlead demo
 
@@ -66,7 +66,7 @@ $(STAMPS)/package: pyproject.toml $(native_sources) $(STAMPS)/packages-run $(STA
 	@test -x $(BIN)/python || { $(call say,setting up $(VENV),ten seconds); $(PYTHON) -m venv $(VENV); }
 	@$(call say,getting the tools of the build with pip,ten seconds)
 	@$(PIP) --upgrade 'pip>=25.1' scikit-build-core nanobind
-	@$(call say,building Fairlead for each MPI and getting the Python packages it needs,two minutes)
+	@$(call say,building Fairlead for each MPI and getting the Python packages it needs,five minutes)
 	@$(PIP) --no-build-isolation --editable .
 	@touch $@
 
