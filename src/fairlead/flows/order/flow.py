@@ -117,7 +117,7 @@ def order(request: OrderRequest, narrator: Narrator) -> OrderResult:
         cluster = request.cluster
         if isinstance(network, Network):
             cluster, network = measured_part(cluster, network)
-        ordering = _ordered(request, cluster, network, None)
+        ordering = _find_order(request, cluster, network, None)
         return OrderResult(ordering, network, 0.0, time.monotonic() - began_s)
     with _probes(request) as (probes, cluster, conclude):
         narrator.tell(f"measuring {cluster.num_hosts} hosts over TCP")
@@ -127,13 +127,13 @@ def order(request: OrderRequest, narrator: Narrator) -> OrderResult:
             )
         measured, network = measured_part(cluster, network)
         measured_s = time.monotonic() - began_s
-        ordering = _ordered(request, measured, network, _rehearsal(probes, network, narrator))
+        ordering = _find_order(request, measured, network, _rehearsal(probes, network, narrator))
         conclude(ordering)
     took_s = time.monotonic() - began_s
     return OrderResult(ordering, network, measured_s, took_s, request.own_name or None)
 
 
-def _ordered(
+def _find_order(
     request: OrderRequest,
     cluster: Cluster,
     network: Network | HostTree,

@@ -8,27 +8,16 @@ from pathlib import Path
 
 from fairlead.errors import InputError
 from fairlead.measure import profile_cache
-from fairlead.measure.network_sources.source import NetworkSource
+from fairlead.measure.network_sources.source import MeasuredSource
 from fairlead.measure.profile_cache import Profile
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 
 
-class ProbeSource(NetworkSource):
+class ProbeSource(MeasuredSource):
     """`probe:` measures all pairs now."""
 
     form = "probe:"
-    is_given = False
-
-    @classmethod
-    def recognises(cls, text: str | None) -> bool:
-        """The word itself."""
-        return text == cls.form
-
-    def at_hand(self, cluster: Cluster | None) -> Network | None:
-        """None: it is always measured."""
-        del cluster
-        return None
 
     def measured(self, cluster: Cluster, unreachable: Mapping[str, str] | None = None) -> Network:
         """The current network, which is kept for later runs."""

@@ -18,7 +18,7 @@ from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
 from fairlead.narrator import Narrator
 
-__all__ = ["Measuring", "NetworkSource", "require_network"]
+__all__ = ["MeasuredSource", "Measuring", "NetworkSource", "require_network"]
 
 
 def _as_it_was(profile: Profile, cluster: Cluster, narrator: Narrator, program: object) -> Network:
@@ -114,6 +114,22 @@ class NetworkSource(abc.ABC):
 
     def profile_path(self, cluster: Cluster) -> Path | None:
         """File in which the network of these hosts is kept for later runs; None if it is not."""
+        del cluster
+        return None
+
+
+class MeasuredSource(NetworkSource):
+    """A source that measures now, named by the word that is its form."""
+
+    is_given = False
+
+    @classmethod
+    def recognises(cls, text: str | None) -> bool:
+        """The word itself."""
+        return text == cls.form
+
+    def at_hand(self, cluster: Cluster | None) -> Network | None:
+        """None: it is always measured."""
         del cluster
         return None
 

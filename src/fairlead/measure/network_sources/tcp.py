@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from fairlead.act.launch.remote_command import remote_command
-from fairlead.measure.network_sources.source import NetworkSource
+from fairlead.measure.network_sources.source import MeasuredSource
 from fairlead.measure.reachable import reachable_part
 from fairlead.measure.tcp import hosts_by_agent, measure_pairs, usual_sample
 from fairlead.model.cluster import Cluster
@@ -18,21 +18,10 @@ __all__ = ["TcpSource"]
 _START_S = 30.0
 
 
-class TcpSource(NetworkSource):
+class TcpSource(MeasuredSource):
     """`tcp:` measures pairs over TCP, as `fairlead order` does."""
 
     form = "tcp:"
-    is_given = False
-
-    @classmethod
-    def recognises(cls, text: str | None) -> bool:
-        """The word itself."""
-        return text == cls.form
-
-    def at_hand(self, cluster: Cluster | None) -> Network | None:
-        """None: it is always measured."""
-        del cluster
-        return None
 
     def measured(self, cluster: Cluster, unreachable: Mapping[str, str] | None = None) -> Network:
         """The current network; hosts that do not answer are in `unreachable`."""
