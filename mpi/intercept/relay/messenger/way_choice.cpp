@@ -33,7 +33,7 @@ constexpr int kSteady = 10;
 // have come a moment too early.
 constexpr milliseconds kCalmTime{4000};
 // Shorter messages by a relay take more than their bytes do, which tells nothing of load.
-constexpr std::uint64_t kLeastTellingBytes = std::uint64_t{256} << 10U;
+constexpr std::uint64_t kLeastBytesUnderLoad = std::uint64_t{256} << 10U;
 // Nor is it later than so many times what is planned, also where it usually takes longer: what has
 // arrived by then tells enough of the direct path.
 constexpr double kFarFromPlan = 8.0;
@@ -93,7 +93,7 @@ WayChoice::WayChoice(const WayRates& planned, Time now)
       last_comparison_(now),
       last_slowdown_(now) {
   rates_.direct = planned.direct.preferred();
-  telling_relay_ = planned.relayed;
+  relay_under_load_ = planned.relayed;
   trials_.push_back(Way::direct);
   // The plan says something of relays, and nothing of several connections.
   if (rates_.parallel) trials_.push_back(Way::parallel);
@@ -228,10 +228,11 @@ void WayChoice::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
 // stripes where all of them together lose. One path against another is a fair comparison (RFC
 // 6356, section 1: to do no harm).
 void WayChoice::learn_load(std::uint64_t bytes, double seconds, Time now) {
-  if (!telling_relay_ || bytes < kLeastTellingBytes) return;
-  telling_relay_->learn(bytes, seconds);
+  if (!relay_under_load_ || bytes < kLeastBytesUnderLoad) return;
+  relay_under_load_->learn(bytes, seconds);
   const bool was_loaded = load_.is_loaded();
-  const double times_of_plan = telling_relay_->expected_s(bytes) / telling_relay_->planned_s(bytes);
+  const double times_of_plan =
+      relay_under_load_->expected_s(bytes) / relay_under_load_->planned_s(bytes);
   load_.note(times_of_plan, is_comparing_, now);
   is_load_old_ = false;
   if (!was_loaded || load_.is_loaded()) return;
@@ -350,7 +351,7 @@ void WayChoice::forget_relay(Time now) {
   is_load_old_ = false;
   load_.forget(now);
   if (rates_.relayed) rates_.relayed->forget();
-  if (telling_relay_) telling_relay_->forget();
+  if (relay_under_load_) relay_under_load_->forget();
 }
 
 bool WayChoice::may_be_faster(Way way, std::uint64_t bytes) const {

@@ -157,7 +157,7 @@ class WayChoice {
 
   RelayLoad load_;
   /// Rate of the best relay, without messages whose time does not depend on the load.
-  std::optional<WayRate> telling_relay_{};
+  std::optional<WayRate> relay_under_load_{};
   /// What is known of the load is from before this comparison.
   bool is_load_old_ = false;
 
