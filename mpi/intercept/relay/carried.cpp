@@ -10,6 +10,10 @@
 
 namespace fairlead::intercept::relay {
 
+using fairlead::relay::LinkLatency;
+using fairlead::relay::PathState;
+using fairlead::relay::PathUse;
+
 namespace {
 
 constexpr const char* name_of(PathUse use) {
@@ -53,15 +57,15 @@ void leave_carried() {
     for (const PathState& path : relay.messenger->paths_to(host)) {
       if (path.sent_bytes == 0) continue;
       has_sent = true;
-      // That past all routers has none, and is none of the plan's paths.
+      // That without routers has none, and is none of the plan's paths.
       const bool is_planned = !path.route.hops.empty();
       const auto& hops = is_planned ? path.route.hops : std::vector<std::uint16_t>{host};
-      nlohmann::ordered_json told = {{"hops", hops}, {"bytes", path.sent_bytes}};
+      nlohmann::ordered_json facts = {{"hops", hops}, {"bytes", path.sent_bytes}};
       if (is_planned && path.has_learned) {
-        told["latency_s"] = path.latency_s;
-        told["rate_Bps"] = path.rate_Bps;
+        facts["latency_s"] = path.latency_s;
+        facts["rate_Bps"] = path.rate_Bps;
       }
-      paths.push_back(std::move(told));
+      paths.push_back(std::move(facts));
     }
     // Nothing was learned of a host to which nothing was sent.
     if (has_sent) {

@@ -18,31 +18,32 @@ std::uint64_t received_bytes(const MPI_Status& status) {
   return count > 0 ? static_cast<std::uint64_t>(count) : 0;
 }
 
-std::optional<Envelope> envelope_in(const Landing& landing, const Peers& peers,
+std::optional<Envelope> envelope_in(const ReceiveBuffer& receive_buffer, const Peers& peers,
                                     const MPI_Status& status) {
   if (!peers.is_remote_rank(status.MPI_SOURCE)) return std::nullopt;
   if (received_bytes(status) != kEnvelopeBytes) return std::nullopt;
-  return parse_envelope(landing.start<kEnvelopeBytes>());
+  return fairlead::relay::parse_envelope(receive_buffer.start<kEnvelopeBytes>());
 }
 
-int deliver(const Landing& landing, const Envelope& envelope, MPI_Status& status) {
+int deliver(const ReceiveBuffer& receive_buffer, const Envelope& envelope, MPI_Status& status) {
   Messenger& messenger = *feature().messenger;
-  const bool is_truncated = envelope.size_bytes > landing.capacity_bytes();
+  const bool is_truncated = envelope.size_bytes > receive_buffer.capacity_bytes();
   if (is_truncated) {
     messenger.refuse(envelope.src_rank, envelope.number);
   } else {
-    landing.put(messenger.receive(envelope.src_rank, envelope.number).span());
+    receive_buffer.put(messenger.receive(envelope.src_rank, envelope.number).span());
   }
-  const std::uint64_t size = std::min(envelope.size_bytes, landing.capacity_bytes());
+  const std::uint64_t size = std::min(envelope.size_bytes, receive_buffer.capacity_bytes());
   mpi().Status_set_elements_x(&status, byte_type(), static_cast<MPI_Count>(size));
   return is_truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
-int finish_receive(const Landing& landing, const Peers& peers, MPI_Status& status) {
-  if (const auto envelope = envelope_in(landing, peers, status)) {
-    return deliver(landing, *envelope, status);
+int finish_receive(const ReceiveBuffer& receive_buffer, const Peers& peers, MPI_Status& status) {
+  if (const auto envelope = envelope_in(receive_buffer, peers, status)) {
+    return deliver(receive_buffer, *envelope, status);
   }
-  if (landing.has_room()) landing.put(landing.in_room(received_bytes(status)));
+  if (receive_buffer.has_bounce_buffer())
+    receive_buffer.put(receive_buffer.in_bounce_buffer(received_bytes(status)));
   return MPI_SUCCESS;
 }
 
@@ -69,11 +70,11 @@ int finish(Entry& entry, MPI_Status& status) {
   entry.substitute.reset();
   const auto found = std::exchange(entry.found, std::nullopt);
   if (is_cancelled(entry, status)) return MPI_SUCCESS;
-  if (!found || !found->envelope) return finish_receive(entry.landing, *entry.peers, status);
+  if (!found || !found->envelope) return finish_receive(entry.receive_buffer, *entry.peers, status);
   status.MPI_SOURCE = found->source;
   status.MPI_TAG = found->tag;
   mpi().Wait(&entry.feeding, MPI_STATUS_IGNORE);
-  return deliver(entry.landing, *found->envelope, status);
+  return deliver(entry.receive_buffer, *found->envelope, status);
 }
 
 int report(Peers& peers, int code) {
@@ -110,16 +111,16 @@ bool is_ready(Entry& entry, MPI_Request own, MPI_Status& status) {
   }
   if (entry.is_persistent() && !entry.is_active) return true;
   const auto envelope =
-      entry.found ? entry.found->envelope : envelope_in(entry.landing, *entry.peers, status);
+      entry.found ? entry.found->envelope : envelope_in(entry.receive_buffer, *entry.peers, status);
   if (!envelope) return true;
   if (entry.found) {
     status.MPI_SOURCE = entry.found->source;
     status.MPI_TAG = entry.found->tag;
   }
-  const std::uint64_t size = std::min(envelope->size_bytes, entry.landing.capacity_bytes());
+  const std::uint64_t size = std::min(envelope->size_bytes, entry.receive_buffer.capacity_bytes());
   mpi().Status_set_elements_x(&status, byte_type(), static_cast<MPI_Count>(size));
   Messenger& messenger = *feature().messenger;
-  if (envelope->size_bytes > entry.landing.capacity_bytes()) return true;
+  if (envelope->size_bytes > entry.receive_buffer.capacity_bytes()) return true;
   if (messenger.has(envelope->src_rank, envelope->number)) return true;
   // A large one does not come before.
   if (!std::exchange(entry.is_claimed, true)) {

@@ -12,15 +12,15 @@ namespace fairlead::intercept::relay {
 
 /// Bytes of a received message.
 [[nodiscard]] std::uint64_t received_bytes(const MPI_Status& status);
-/// The envelope that has come into a landing, if one has.
-[[nodiscard]] std::optional<Envelope> envelope_in(const Landing& landing, const Peers& peers,
-                                                  const MPI_Status& status);
+/// The envelope that has come into a receive buffer, if one has.
+[[nodiscard]] std::optional<Envelope> envelope_in(const ReceiveBuffer& receive_buffer,
+                                                  const Peers& peers, const MPI_Status& status);
 
-/// Waits for the message of an envelope and puts it in place; the status then tells of it.
+/// Waits for the message of an envelope and puts it in place; the status then describes it.
 /// @return MPI_SUCCESS, or MPI_ERR_TRUNCATE if the buffer is too small
-int deliver(const Landing& landing, const Envelope& envelope, MPI_Status& status);
+int deliver(const ReceiveBuffer& receive_buffer, const Envelope& envelope, MPI_Status& status);
 /// The same for what the MPI has received, envelope or not.
-int finish_receive(const Landing& landing, const Peers& peers, MPI_Status& status);
+int finish_receive(const ReceiveBuffer& receive_buffer, const Peers& peers, MPI_Status& status);
 /// The same for a request. @pre the MPI has completed it
 int finish(Entry& entry, MPI_Status& status);
 /// Hands an error to the communicator's error handler; returns it if that returns.

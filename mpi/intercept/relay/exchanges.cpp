@@ -9,8 +9,8 @@
 #include "pmpi/argument_check.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/completion.hpp"
-#include "relay/landing.hpp"
 #include "relay/peers.hpp"
+#include "relay/receive_buffer.hpp"
 #include "relay/receives.hpp"
 #include "relay/requests.hpp"
 #include "table/handlers.hpp"
@@ -118,7 +118,7 @@ int start_copied(const Sent<Count>& sent, MPI_Comm comm, Copied<Count> copy) {
   return code;
 }
 
-// The receive's request stands for both: that of the MPI's own call does not tell what came
+// The receive's request stands for both: that of the MPI's own call does not show what came
 // (MPICH 4.0 leaves its status empty).
 // @param native  the MPI's own call
 template <class Count, class Native>

@@ -5,8 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include "endpoint/match_questions.hpp"
 #include "pmpi/mpi_symbols.hpp"
-#include "relay/messenger/match_questions.hpp"
 #include "relay/relay.hpp"
 
 namespace fairlead::intercept::relay {
@@ -21,7 +21,8 @@ bool MatchQuestion::is_matched() {
       const std::lock_guard guard(relay.questions_lock);
       relay.unanswered.insert({dst_rank_, number_});
     }
-    relay.messenger->send(dst_rank_, number_, question_about(message_), Way::direct);
+    relay.messenger->post({dst_rank_, number_, Way::direct},
+                          fairlead::relay::question_about(message_));
   }
   const std::lock_guard guard(relay.questions_lock);
   return !relay.unanswered.contains({dst_rank_, number_});

@@ -28,7 +28,7 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
 // MPI do. So here no lock is taken under which such a call is made.
 int forget(MPI_Comm comm, int, void* attribute, void*) {
   const std::unique_ptr<Kept> kept(static_cast<Kept*>(attribute));
-  // Besides pending receives, a call that frees the communicator uses them: a receive may begin in
+  // Not only pending receives: a call that frees the communicator uses them: a receive may begin in
   // a delete callback that comes later.
   if (kept->use_count() == 1) return MPI_SUCCESS;
   Peers& peers = **kept;

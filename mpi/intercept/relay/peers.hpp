@@ -12,9 +12,11 @@
 #include <optional>
 #include <vector>
 
-#include "relay/envelope.hpp"
+#include "wire/envelope.hpp"
 
 namespace fairlead::intercept::relay {
+
+using fairlead::relay::Envelope;
 
 /// A message that a probe has found, with its envelope opened, or before such a one.
 struct Pulled {
@@ -43,7 +45,7 @@ struct Peers {
   /// Whether messages to and from it may go by routers. The same at both ends.
   std::vector<bool> is_remote{};
   bool has_remote = false;
-  /// Posting a receive and pulling messages exclude each other (docs/design/relay.md).
+  /// Posting a receive and pulling messages exclude each other (docs/design/relay-protocol.md).
   std::mutex lock{};
   /// The first messages of each source that no receive has matched.
   std::deque<Pulled> pulled{};

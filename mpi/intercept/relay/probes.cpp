@@ -42,7 +42,7 @@ Pulled opened(MPI_Message message, const Peers& peers, const MPI_Status& status)
   const std::uint32_t src_rank = peers.world_rank(status.MPI_SOURCE);
   messenger.begin_opening(src_rank);
   mpi().Mrecv(bytes.data(), kEnvelopeBytes, byte_type(), &pulled.message, MPI_STATUS_IGNORE);
-  pulled.envelope = parse_envelope(bytes);
+  pulled.envelope = fairlead::relay::parse_envelope(bytes);
   if (pulled.envelope) pulled.size_bytes = pulled.envelope->size_bytes;
   messenger.end_opening(src_rank, number_to_confirm(pulled));
   return pulled;
@@ -70,7 +70,7 @@ void fill_status(const Pulled& pulled, MPI_Status* status) {
   mpi().Status_set_cancelled(status, 0);
 }
 
-// Whether a message is there; its status then tells of it, not of its envelope.
+// Whether a message is there; its status then describes it, not of its envelope.
 int look(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   const std::lock_guard guard(peers.lock);
   if (const Pulled* const pulled = find_pulled(peers, source, tag)) {

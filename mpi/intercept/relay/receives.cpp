@@ -42,7 +42,7 @@ template <class Count>
 EntryPtr entry_of(const Wanted<Count>& wanted, std::shared_ptr<Peers> peers) {
   auto entry = std::make_unique<Entry>();
   entry->peers = std::move(peers);
-  entry->landing = Landing(wanted.buffer, wanted.count, wanted.type, true);
+  entry->receive_buffer = ReceiveBuffer(wanted.buffer, wanted.count, wanted.type, true);
   return entry;
 }
 
@@ -50,7 +50,7 @@ EntryPtr entry_of(const Wanted<Count>& wanted, std::shared_ptr<Peers> peers) {
 template <class Count>
 int start_opened(const Wanted<Count>& wanted, EntryPtr entry, MPI_Message message,
                  MPI_Request* request) {
-  entry->landing = Landing(wanted.buffer, wanted.count, wanted.type, false);
+  entry->receive_buffer = ReceiveBuffer(wanted.buffer, wanted.count, wanted.type, false);
   if (entry->found) note_receive(*entry->found);
   const int code = mpi().Imrecv(entry->fed.data(), kEnvelopeBytes, byte_type(), &message, request);
   if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
@@ -85,8 +85,9 @@ int start_receive(const Wanted<Count>& wanted, MPI_Request* request) {
   }
   if (!may_get_envelope(wanted, *peers)) return post(wanted.buffer, wanted.count, wanted.type);
   EntryPtr entry = entry_of(wanted, peers);
-  const Landing& landing = entry->landing;
-  const int code = post(landing.buffer(), static_cast<Count>(landing.count()), landing.type());
+  const ReceiveBuffer& receive_buffer = entry->receive_buffer;
+  const int code = post(receive_buffer.buffer(), static_cast<Count>(receive_buffer.count()),
+                        receive_buffer.type());
   if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
   return code;
 }
@@ -101,8 +102,8 @@ int receive_pulled(const Wanted<Count>& wanted, Peers& peers, Pulled& pulled, MP
   MPI_Status own{};
   own.MPI_SOURCE = pulled.source;
   own.MPI_TAG = pulled.tag;
-  const Landing landing(wanted.buffer, wanted.count, wanted.type, false);
-  const int code = deliver(landing, *pulled.envelope, own);
+  const ReceiveBuffer receive_buffer(wanted.buffer, wanted.count, wanted.type, false);
+  const int code = deliver(receive_buffer, *pulled.envelope, own);
   copy_status(own, status);
   return report(peers, code);
 }
@@ -126,11 +127,11 @@ int receive(const Wanted<Count>& wanted, MPI_Status* status) {
   if (!may_get_envelope(wanted, *peers)) {
     return native(buffer, count, type, source, tag, comm, status);
   }
-  const Landing landing(buffer, count, type, true);
+  const ReceiveBuffer receive_buffer(buffer, count, type, true);
   MPI_Status own{};
-  int code = native(landing.buffer(), static_cast<Count>(landing.count()), landing.type(), source,
-                    tag, comm, &own);
-  if (code == MPI_SUCCESS) code = report(*peers, finish_receive(landing, *peers, own));
+  int code = native(receive_buffer.buffer(), static_cast<Count>(receive_buffer.count()),
+                    receive_buffer.type(), source, tag, comm, &own);
+  if (code == MPI_SUCCESS) code = report(*peers, finish_receive(receive_buffer, *peers, own));
   copy_status(own, status);
   return code;
 }
@@ -148,9 +149,9 @@ int init_receive(const Wanted<Count>& wanted, MPI_Request* request) {
   entry->kind = Entry::Kind::persistent_receive;
   entry->source = wanted.source;
   entry->tag = wanted.tag;
-  const Landing& landing = entry->landing;
-  const int code = native(landing.buffer(), static_cast<Count>(landing.count()), landing.type(),
-                          wanted.source, wanted.tag, wanted.comm, request);
+  const ReceiveBuffer& receive_buffer = entry->receive_buffer;
+  const int code = native(receive_buffer.buffer(), static_cast<Count>(receive_buffer.count()),
+                          receive_buffer.type(), wanted.source, wanted.tag, wanted.comm, request);
   if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
   return code;
 }

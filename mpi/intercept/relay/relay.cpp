@@ -10,17 +10,21 @@
 #include <string>
 #include <thread>
 
+#include "endpoint/reach.hpp"
 #include "handles/releases.hpp"
 #include "plan/own_names.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/carried.hpp"
 #include "relay/completion.hpp"
-#include "relay/messenger/reach.hpp"
 #include "session/feature.hpp"
 
 namespace fairlead::intercept {
 namespace relay {
 namespace {
+
+using fairlead::relay::Address;
+using fairlead::relay::EndpointConfig;
+using fairlead::relay::StartTimeouts;
 
 constexpr const char* kRelayFile = "relay.json";
 // Counts of bytes are int in most calls.
@@ -37,7 +41,7 @@ std::vector<Value> gather_all(const Value& own, int num_ranks) {
   return all;
 }
 
-// The first rank with a problem tells it.
+// The first rank with a problem reports it.
 bool is_fine_on_all(const std::string& problem, const Session& session) {
   const auto fine = gather_all<char>(problem.empty() ? 1 : 0, session.num_ranks);
   const auto first = std::find(fine.begin(), fine.end(), 0);
@@ -57,20 +61,21 @@ void note_claim(std::uint32_t dst_rank, std::uint64_t number) {
   relay.envelopes.erase({dst_rank, number});
 }
 
-MessengerSite site_of(const RelayPlan& plan) {
+EndpointConfig config_of(const RelayPlan& plan) {
   const Relay& relay = feature();
-  MessengerSite site;
-  site.key = plan.key;
-  site.rank = relay.own_rank;
-  site.host = relay.own_host;
-  site.host_of_rank = relay.host_of_rank;
-  site.socket = plan.socket_of_host[relay.own_host];
-  site.routes_of_host = plan.routes[relay.own_host];
-  site.rule = plan.rule;
-  site.zones = plan.zones;
-  site.segment_s_of_link = plan.segment_s_of_link;
-  site.capacity_Bps_of_host = plan.capacity_Bps[relay.own_host];
-  return site;
+  EndpointConfig config;
+  config.key = plan.key;
+  config.rank = relay.own_rank;
+  config.host = relay.own_host;
+  config.host_of_rank = relay.host_of_rank;
+  config.socket = plan.socket_of_host[relay.own_host];
+  config.routes_of_host = plan.routes[relay.own_host];
+  config.rule = plan.rule;
+  config.zones = plan.zones;
+  config.has_pauses = plan.has_pauses;
+  config.segment_s_of_link = plan.segment_s_of_link;
+  config.capacity_Bps_of_host = plan.capacity_Bps[relay.own_host];
+  return config;
 }
 
 // The plan and the own host.
@@ -98,15 +103,15 @@ bool prepare(const Session& session, RelayPlan& plan) {
 // and messengers that cannot be reached, as behind a firewall that admits the MPI's ports alone.
 std::string reach_others(const RelayPlan& plan, std::span<const Address> address_of_rank) {
   const Relay& relay = feature();
-  const Patience patience;
+  const StartTimeouts timeouts;
   const auto name_of = [&](std::uint16_t host) { return plan.network.names_of_host[host].front(); };
-  if (!relay.messenger->wait_for_router(patience)) {
+  if (!relay.messenger->wait_for_router(timeouts)) {
     return "the router of host '" + name_of(relay.own_host) + "' did not answer";
   }
   std::vector<Address> addresses;
-  const auto ranks = ranks_to_reach(relay.host_of_rank, relay.own_rank);
+  const auto ranks = fairlead::relay::ranks_to_reach(relay.host_of_rank, relay.own_rank);
   for (const std::uint32_t rank : ranks) addresses.push_back(address_of_rank[rank]);
-  const auto found = find_unreached(addresses, relay.own_rank, plan.key, patience);
+  const auto found = fairlead::relay::find_unreached(addresses, relay.own_rank, plan.key, timeouts);
   if (!found) return {};
   return "host '" + name_of(relay.own_host) + "' could not reach a process on host '" +
          name_of(relay.host_of_rank[ranks[*found]]) + "' at " + addresses[*found].host + ", port " +
@@ -127,7 +132,7 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   const std::string& address = plan.address_of_host[relay.own_host];
   std::string problem;
   try {
-    relay.messenger = std::make_unique<Messenger>(site_of(plan), address, note_claim);
+    relay.messenger = std::make_unique<Messenger>(config_of(plan), address, note_claim);
   } catch (const std::exception& error) {
     problem = error.what();
   }
@@ -175,13 +180,14 @@ Relay& feature() {
   return *instance;
 }
 
-Way way_to(std::uint32_t dst_rank, std::uint64_t size_bytes) {
+std::optional<PendingSend> begin_send(std::uint32_t dst_rank, std::uint64_t size_bytes,
+                                      bool must_use_routers) {
   Relay& relay = feature();
   const auto way = fixed_way(relay, size_bytes);
-  if (!way) return relay.messenger->way_to(dst_rank, size_bytes);
-  // A message of the size of an envelope has to be relayed; others only while there is room.
-  const bool may_be_mpi = *way != Way::mpi && size_bytes != kEnvelopeBytes;
-  return may_be_mpi && !relay.messenger->has_room(size_bytes) ? Way::mpi : *way;
+  if (way == Way::mpi && !must_use_routers) return std::nullopt;
+  // A message of the size of an envelope has to be relayed; others only while there is space.
+  const bool must = must_use_routers || size_bytes == kEnvelopeBytes;
+  return relay.messenger->begin_send(dst_rank, size_bytes, way, must);
 }
 
 void count_by_mpi(std::uint32_t dst_rank, std::uint64_t size_bytes) {

@@ -10,16 +10,22 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "relay/envelope.hpp"
-#include "relay/messenger/messenger.hpp"
+#include "endpoint/messenger.hpp"
 #include "relay/relay_plan.hpp"
 #include "relay/requests.hpp"
+#include "wire/envelope.hpp"
 
 namespace fairlead::intercept::relay {
+
+using fairlead::relay::kEnvelopeBytes;
+using fairlead::relay::Messenger;
+using fairlead::relay::PendingSend;
+using fairlead::relay::Way;
 
 /// Tags of messages to oneself.
 inline constexpr int kUnpackTag = 0;
@@ -43,7 +49,7 @@ struct Relay {
   std::mutex self_lock{};
   MPI_Comm world{};
 
-  /// Envelopes that the MPI may still be sending: until the receiver has told that it has them.
+  /// Envelopes that the MPI may still be sending: until the receiver has acknowledged them.
   std::mutex envelopes_lock{};
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::unique_ptr<EnvelopeBytes>> envelopes{};
 
@@ -70,8 +76,10 @@ struct Relay {
 
 [[nodiscard]] Relay& feature();
 
-/// The way of a message to a rank of MPI_COMM_WORLD, which has to be taken.
-[[nodiscard]] Way way_to(std::uint32_t dst_rank, std::uint64_t size_bytes);
+/// Begins to send a message to a rank of MPI_COMM_WORLD, if it is to go by routers (Messenger).
+[[nodiscard]] std::optional<PendingSend> begin_send(std::uint32_t dst_rank,
+                                                    std::uint64_t size_bytes,
+                                                    bool must_use_routers);
 /// Counts a message that may be relayed and is left to the MPI. Thread-safe.
 void count_by_mpi(std::uint32_t dst_rank, std::uint64_t size_bytes);
 /// Whether all messages of this size to a rank are to go by routers, as those of a persistent send.

@@ -6,11 +6,13 @@
 #include <limits>
 #include <optional>
 
-#include "fairlead/relay/frame.hpp"
 #include "json/value.hpp"
-#include "relay/messenger/path_rules.hpp"
+#include "routing/path_rules.hpp"
+#include "wire/frame.hpp"
 
 namespace fairlead::intercept::relay {
+
+using fairlead::relay::PathUse;
 namespace {
 
 std::vector<std::string> texts(const json::Value& value, std::size_t num_hosts) {
@@ -48,7 +50,7 @@ void parse_route(const json::Value& value, RelayPlan& plan) {
 }
 
 void parse_rule(const json::Value& root, RelayPlan& plan) {
-  const auto rule = parse_rule_name(root.at("rule").text());
+  const auto rule = fairlead::relay::parse_rule_name(root.at("rule").text());
   if (!rule) root.at("rule").refuse("expected trials or mcm");
   plan.rule = *rule;
   const json::Value zones = root.at("zones");
@@ -79,14 +81,15 @@ RelayPlan parse_relay_plan(const PlanFile& network, const PlanFile& relay) {
   const json::Document document(relay.name, relay.text);
   const json::Value root = document.root();
   root.require_format("fairlead-relay", 3);
-  root.allow_only({"format", "version", "key", "threshold_bytes", "is_forced", "rule", "zones",
-                   "sockets", "addresses", "capacity_Bps", "segment_s", "routes"});
+  root.allow_only({"format", "version", "key", "threshold_bytes", "is_forced", "has_pauses", "rule",
+                   "zones", "sockets", "addresses", "capacity_Bps", "segment_s", "routes"});
   const auto key = fairlead::relay::parse_key(root.at("key").text());
   if (!key) root.at("key").refuse("expected 64 hexadecimal digits");
   plan.key = *key;
   plan.threshold_bytes = static_cast<std::uint64_t>(
       root.at("threshold_bytes").whole_number(0, std::numeric_limits<std::int64_t>::max()));
   plan.is_forced = root.at("is_forced").truth();
+  if (const auto pauses = root.find("has_pauses")) plan.has_pauses = pauses->truth();
   parse_rule(root, plan);
   plan.socket_of_host = texts(root.at("sockets"), num_hosts);
   plan.address_of_host = texts(root.at("addresses"), num_hosts);

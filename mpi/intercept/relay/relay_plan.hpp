@@ -7,9 +7,15 @@
 #include <vector>
 
 #include "plan/network_plan.hpp"
-#include "relay/messenger/site.hpp"
+#include "routing/route.hpp"
+#include "routing/rule_settings.hpp"
+#include "wire/proof.hpp"
 
 namespace fairlead::intercept::relay {
+
+using fairlead::relay::Route;
+using fairlead::relay::RuleName;
+using fairlead::relay::Zones;
 
 struct RelayPlan {
   NetworkPlan network;
@@ -21,6 +27,8 @@ struct RelayPlan {
   /// By which messages take paths.
   RuleName rule = RuleName::trials;
   Zones zones{};
+  /// Whether the processes pause between rows of messages.
+  bool has_pauses = false;
   /// For each host the socket of its router, and the address by which others reach it.
   std::vector<std::string> socket_of_host{};
   std::vector<std::string> address_of_host{};

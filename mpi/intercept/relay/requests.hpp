@@ -14,11 +14,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "relay/landing.hpp"
 #include "relay/match_question.hpp"
 #include "relay/peers.hpp"
+#include "relay/receive_buffer.hpp"
 
 namespace fairlead::intercept::relay {
+
+using fairlead::relay::EnvelopeBytes;
 
 struct Entry {
   enum class Kind : std::uint8_t {
@@ -33,9 +35,9 @@ struct Entry {
   /// Null in copied sends.
   std::shared_ptr<Peers> peers{};
   /// Where a receive puts its message.
-  Landing landing{};
+  ReceiveBuffer receive_buffer{};
   bool is_cancelled = false;
-  /// The sender of its message was told that it is matched.
+  /// A claim of its message was sent.
   bool is_claimed = false;
   /// A persistent request was started, and not yet completed.
   bool is_active = false;

@@ -37,25 +37,22 @@ bool may_relay(const void* buffer, Count count, MPI_Datatype type, int dest, int
 // stay with the receiver for ever.
 class Outgoing {
  public:
-  Outgoing(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way)
-      : dst_rank_(dst_rank),
-        number_(feature().messenger->reserve(dst_rank)),
-        way_(way),
-        bytes_(std::move(bytes)) {}
+  Outgoing(const PendingSend& send, std::uint64_t size_bytes)
+      : send_(send), size_bytes_(size_bytes) {}
   Outgoing(Outgoing&& other) noexcept
-      : dst_rank_(other.dst_rank_),
-        number_(other.number_),
-        way_(other.way_),
+      : send_(other.send_),
+        size_bytes_(other.size_bytes_),
         bytes_(std::move(other.bytes_)),
         is_pending_(std::exchange(other.is_pending_, false)) {}
   Outgoing& operator=(Outgoing&&) = delete;
   ~Outgoing() {
-    if (is_pending_) feature().messenger->give_up(dst_rank_, number_, bytes_.size(), way_);
+    if (is_pending_) feature().messenger->cancel(send_, size_bytes_);
   }
 
-  [[nodiscard]] MatchQuestion question() const { return {dst_rank_, number_}; }
+  void set_bytes(std::vector<std::byte> bytes) { bytes_ = std::move(bytes); }
+  [[nodiscard]] MatchQuestion question() const { return {send_.dst_rank, send_.number}; }
   [[nodiscard]] EnvelopeBytes envelope() const {
-    return to_bytes(Envelope{feature().own_rank, number_, bytes_.size()});
+    return to_bytes(Envelope{feature().own_rank, send_.number, size_bytes_});
   }
   /// The same in memory of its own until the receiver has it: the MPI may read it until then.
   [[nodiscard]] const std::byte* kept_envelope() const {
@@ -63,22 +60,21 @@ class Outgoing {
     auto kept = std::make_unique<EnvelopeBytes>(envelope());
     const std::byte* const bytes = kept->data();
     const std::lock_guard guard(relay.envelopes_lock);
-    relay.envelopes[{dst_rank_, number_}] = std::move(kept);
+    relay.envelopes[{send_.dst_rank, send_.number}] = std::move(kept);
     return bytes;
   }
   /// @param code  of the MPI, for the envelope
   int follow(int code) {
     if (code != MPI_SUCCESS) return code;
     is_pending_ = false;
-    feature().messenger->send(dst_rank_, number_, std::move(bytes_), way_);
+    feature().messenger->post(send_, std::move(bytes_));
     return code;
   }
 
  private:
-  std::uint32_t dst_rank_;
-  std::uint64_t number_;
-  Way way_;
-  std::vector<std::byte> bytes_;
+  PendingSend send_;
+  std::uint64_t size_bytes_;
+  std::vector<std::byte> bytes_{};
   bool is_pending_ = true;
 };
 
@@ -108,14 +104,16 @@ std::optional<Outgoing> take(Mode mode, const void* buffer, Count count, MPI_Dat
   const std::uint32_t dst_rank = peers->world_rank(dest);
   const bool may_use_routers =
       is_for_routers(mode, size_bytes) && !is_for_device(buffer, type, size_bytes);
-  const Way way = may_use_routers ? way_to(dst_rank, size_bytes) : Way::mpi;
-  if (way == Way::mpi) {
+  const auto begun = may_use_routers ? begin_send(dst_rank, size_bytes, false) : std::nullopt;
+  if (!begun) {
     count_by_mpi(dst_rank, size_bytes);
     return std::nullopt;
   }
+  Outgoing message(*begun, size_bytes);
   std::vector<std::byte> bytes;
   if (!pack(buffer, count, type, bytes)) return std::nullopt;
-  return Outgoing(dst_rank, std::move(bytes), way);
+  message.set_bytes(std::move(bytes));
+  return message;
 }
 
 constexpr int kCount = kEnvelopeBytes;
@@ -181,20 +179,23 @@ int start_send(Entry& entry, MPI_Request* request) {
   if (!pack(entry.send_buffer, entry.send_count, entry.send_type, bytes)) {
     return report(*entry.peers, MPI_ERR_INTERN);
   }
-  const Way way = way_to(entry.dst_rank, bytes.size());
-  Outgoing message(entry.dst_rank, std::move(bytes), way == Way::mpi ? Way::direct : way);
+  const auto begun = begin_send(entry.dst_rank, bytes.size(), true);
+  if (!begun) return report(*entry.peers, MPI_ERR_INTERN);
+  Outgoing message(*begun, bytes.size());
+  message.set_bytes(std::move(bytes));
   *entry.envelope = message.envelope();
   const int code = message.follow(mpi().Start(request));
   if (code == MPI_SUCCESS && entry.is_synchronous) entry.question = message.question();
   return code;
 }
 
-int receive_into(const Landing& landing, MPI_Message message, MPI_Request* request) {
+int receive_into(const ReceiveBuffer& receive_buffer, MPI_Message message, MPI_Request* request) {
 #if FAIRLEAD_LARGE_COUNTS
-  return mpi().Imrecv_c(landing.buffer(), landing.count(), landing.type(), &message, request);
+  return mpi().Imrecv_c(receive_buffer.buffer(), receive_buffer.count(), receive_buffer.type(),
+                        &message, request);
 #else
-  return mpi().Imrecv(landing.buffer(), static_cast<int>(landing.count()), landing.type(), &message,
-                      request);
+  return mpi().Imrecv(receive_buffer.buffer(), static_cast<int>(receive_buffer.count()),
+                      receive_buffer.type(), &message, request);
 #endif
 }
 
@@ -206,7 +207,7 @@ int start_substitute(Entry& entry, const Pulled& pulled) {
     MPI_Message message = feed(entry, pulled);
     code = mpi().Imrecv(entry.fed.data(), kEnvelopeBytes, byte_type(), &message, &request);
   } else {
-    code = receive_into(entry.landing, pulled.message, &request);
+    code = receive_into(entry.receive_buffer, pulled.message, &request);
   }
   if (code != MPI_SUCCESS) return code;
   note_receive(pulled);

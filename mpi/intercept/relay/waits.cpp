@@ -17,12 +17,12 @@
 namespace fairlead::intercept::relay {
 namespace {
 
-// The entries of some requests, null where one needs nothing. While they are held, they are nowhere
+// The entries of some requests, null where one needs nothing. While they are here, they are nowhere
 // else.
-class Held {
+class RequestEntries {
  public:
   // @param requests  the program's; they change as the MPI changes those that it is given
-  Held(int count, MPI_Request* requests) : requests_(requests) {
+  RequestEntries(int count, MPI_Request* requests) : requests_(requests) {
     complete_freed();
     if (feature().requests.is_empty() || count <= 0 || requests == nullptr) return;
     entries_.resize(static_cast<std::size_t>(count));
@@ -31,10 +31,10 @@ class Held {
       has_any_ |= entries_[index] != nullptr;
     }
   }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
+  RequestEntries(const RequestEntries&) = delete;
+  RequestEntries& operator=(const RequestEntries&) = delete;
   // What is left was not completed, or is persistent.
-  ~Held() {
+  ~RequestEntries() {
     for (std::size_t index = 0; index < entries_.size(); ++index) keep(index);
   }
 
@@ -72,7 +72,7 @@ class Held {
   /// Makes a call with the requests that the MPI knows.
   template <class Call>
   int call(const Call& make) {
-    Known known(*this);
+    MpiRequests known(*this);
     return make(known.requests.data());
   }
 
@@ -110,22 +110,22 @@ class Held {
 
   // The requests as the MPI knows them; what it does to them is done to the program's, also where
   // its error handler leaves the call by an exception.
-  struct Known {
-    explicit Known(Held& all) : held(all), requests(all.entries_.size()) {
+  struct MpiRequests {
+    explicit MpiRequests(RequestEntries& all) : entries(all), requests(all.entries_.size()) {
       for (std::size_t index = 0; index < requests.size(); ++index) {
-        requests[index] = held.in_mpi(index);
+        requests[index] = entries.in_mpi(index);
       }
     }
-    Known(const Known&) = delete;
-    Known& operator=(const Known&) = delete;
-    ~Known() {
+    MpiRequests(const MpiRequests&) = delete;
+    MpiRequests& operator=(const MpiRequests&) = delete;
+    ~MpiRequests() {
       for (std::size_t index = 0; index < requests.size(); ++index) {
-        if (held.is_hidden(index) || held.has_substitute(index)) continue;
-        held.requests_[index] = requests[index];
+        if (entries.is_hidden(index) || entries.has_substitute(index)) continue;
+        entries.requests_[index] = requests[index];
       }
     }
 
-    Held& held;
+    RequestEntries& entries;
     std::vector<MPI_Request> requests;
   };
 
@@ -139,7 +139,7 @@ class Held {
     if (is_hidden(index)) return request_null();
     return entries_[index] ? entries_[index]->request_in_mpi(requests_[index]) : requests_[index];
   }
-  // A null one has failed in a call that does not tell which have.
+  // A null one has failed in a call that does not say which have.
   void keep(std::size_t index) {
     if (!entries_[index] || requests_[index] == request_null()) return;
     feature().requests.insert(requests_[index], std::move(entries_[index]));
@@ -155,7 +155,7 @@ class Held {
 // After a call that completes several: finishes those which the MPI has completed.
 // @param index_of  which request each status belongs to
 template <class IndexOf>
-int complete_all(Held& held, int code, int num_done, MPI_Status* statuses,
+int complete_all(RequestEntries& entries, int code, int num_done, MPI_Status* statuses,
                  const IndexOf& index_of) {
   // Only then are the statuses' errors set (MPI 4.0, section 3.2.5).
   const bool has_failed = code == MPI_ERR_IN_STATUS;
@@ -165,11 +165,11 @@ int complete_all(Held& held, int code, int num_done, MPI_Status* statuses,
     const std::size_t index = index_of(done);
     MPI_Status& status = statuses[done];
     if (has_failed && status.MPI_ERROR != MPI_SUCCESS) {
-      if (status.MPI_ERROR != MPI_ERR_PENDING) held.drop(index);
+      if (status.MPI_ERROR != MPI_ERR_PENDING) entries.drop(index);
       own_codes[static_cast<std::size_t>(done)] = status.MPI_ERROR;
       continue;
     }
-    const int own_code = held.complete(index, status);
+    const int own_code = entries.complete(index, status);
     own_codes[static_cast<std::size_t>(done)] = own_code;
     has_own_error |= own_code != MPI_SUCCESS;
   }
@@ -178,22 +178,23 @@ int complete_all(Held& held, int code, int num_done, MPI_Status* statuses,
     statuses[done].MPI_ERROR = own_codes[static_cast<std::size_t>(done)];
   }
   // The MPI has called the error handler already.
-  return has_failed ? code : held.report_error(MPI_ERR_IN_STATUS);
+  return has_failed ? code : entries.report_error(MPI_ERR_IN_STATUS);
 }
 
 // After a call that completes one of several, or none (MPI_UNDEFINED).
-int complete_one(Held& held, int code, int index, MPI_Status& own, MPI_Status* status) {
+int complete_one(RequestEntries& entries, int code, int index, MPI_Status& own,
+                 MPI_Status* status) {
   int own_code = MPI_SUCCESS;
   if (index != MPI_UNDEFINED && index >= 0) {
     const auto done = static_cast<std::size_t>(index);
     if (code == MPI_SUCCESS) {
-      own_code = held.complete(done, own);
+      own_code = entries.complete(done, own);
     } else {
-      held.drop(done);
+      entries.drop(done);
     }
   }
   copy_status(own, status);
-  return own_code == MPI_SUCCESS ? code : held.report_error(own_code);
+  return own_code == MPI_SUCCESS ? code : entries.report_error(own_code);
 }
 
 // Whether the pointers of a call are such that something can be written there. What is missing the
@@ -224,21 +225,21 @@ class Statuses {
 }  // namespace
 
 int Wait(MPI_Request* request, MPI_Status* status) {
-  Held held(1, request);
-  if (!held.has_any() || !is_place(status)) return mpi().Wait(request, status);
+  RequestEntries entries(1, request);
+  if (!entries.has_any() || !is_place(status)) return mpi().Wait(request, status);
   MPI_Status own{};
-  const int code = held.call([&](MPI_Request* known) { return mpi().Wait(known, &own); });
-  return complete_one(held, code, 0, own, status);
+  const int code = entries.call([&](MPI_Request* known) { return mpi().Wait(known, &own); });
+  return complete_one(entries, code, 0, own, status);
 }
 
 int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  Held held(count, requests);
-  if (!held.has_any() || !is_place(statuses)) return mpi().Waitall(count, requests, statuses);
+  RequestEntries entries(count, requests);
+  if (!entries.has_any() || !is_place(statuses)) return mpi().Waitall(count, requests, statuses);
   Statuses own(count, statuses);
   const int code =
-      held.call([&](MPI_Request* known) { return mpi().Waitall(count, known, own.data()); });
+      entries.call([&](MPI_Request* known) { return mpi().Waitall(count, known, own.data()); });
   if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
-  return complete_all(held, code, count, own.data(),
+  return complete_all(entries, code, count, own.data(),
                       [](int done) { return static_cast<std::size_t>(done); });
 }
 
@@ -247,17 +248,17 @@ int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 // since Open MPI's Testany hides the error of a persistent request.
 int Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   for (;;) {
-    Held held(count, requests);
-    if (!held.has_any() || !are_places(status, index)) {
+    RequestEntries entries(count, requests);
+    if (!entries.has_any() || !are_places(status, index)) {
       return mpi().Waitany(count, requests, index, status);
     }
-    const bool has_hidden = held.has_question() && held.hide_incomplete();
+    const bool has_hidden = entries.has_question() && entries.hide_incomplete();
     MPI_Status own{};
     *index = MPI_UNDEFINED;
     const int code =
-        held.call([&](MPI_Request* known) { return mpi().Waitany(count, known, index, &own); });
+        entries.call([&](MPI_Request* known) { return mpi().Waitany(count, known, index, &own); });
     const bool has_met_none = code == MPI_SUCCESS && *index == MPI_UNDEFINED;
-    if (!has_hidden || !has_met_none) return complete_one(held, code, *index, own, status);
+    if (!has_hidden || !has_met_none) return complete_one(entries, code, *index, own, status);
     make_progress();
   }
 }
@@ -265,18 +266,18 @@ int Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
 int Waitsome(int count, MPI_Request requests[], int* num_done, int indices[],
              MPI_Status statuses[]) {
   for (;;) {
-    Held held(count, requests);
-    if (!held.has_any() || !are_places(statuses, num_done, indices)) {
+    RequestEntries entries(count, requests);
+    if (!entries.has_any() || !are_places(statuses, num_done, indices)) {
       return mpi().Waitsome(count, requests, num_done, indices, statuses);
     }
-    const bool has_hidden = held.has_question() && held.hide_incomplete();
+    const bool has_hidden = entries.has_question() && entries.hide_incomplete();
     *num_done = MPI_UNDEFINED;
     Statuses own(count, statuses);
-    const int code = held.call([&](MPI_Request* known) {
+    const int code = entries.call([&](MPI_Request* known) {
       return mpi().Waitsome(count, known, num_done, indices, own.data());
     });
     if (*num_done != MPI_UNDEFINED) {
-      return complete_all(held, code, *num_done, own.data(),
+      return complete_all(entries, code, *num_done, own.data(),
                           [&](int done) { return static_cast<std::size_t>(indices[done]); });
     }
     if (!has_hidden || code != MPI_SUCCESS) return code;
@@ -285,72 +286,72 @@ int Waitsome(int count, MPI_Request requests[], int* num_done, int indices[],
 }
 
 int Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  Held held(1, request);
-  if (!held.has_any() || !are_places(status, flag)) return mpi().Test(request, flag, status);
+  RequestEntries entries(1, request);
+  if (!entries.has_any() || !are_places(status, flag)) return mpi().Test(request, flag, status);
   MPI_Status own{};
   *flag = 0;
-  if (held.hide_unready()) return MPI_SUCCESS;
-  const int code = held.call([&](MPI_Request* known) { return mpi().Test(known, flag, &own); });
+  if (entries.hide_unready()) return MPI_SUCCESS;
+  const int code = entries.call([&](MPI_Request* known) { return mpi().Test(known, flag, &own); });
   if (code == MPI_SUCCESS && *flag == 0) return code;
-  return complete_one(held, code, 0, own, status);
+  return complete_one(entries, code, 0, own, status);
 }
 
 int Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  Held held(count, requests);
-  if (!held.has_any() || !are_places(statuses, flag)) {
+  RequestEntries entries(count, requests);
+  if (!entries.has_any() || !are_places(statuses, flag)) {
     return mpi().Testall(count, requests, flag, statuses);
   }
   *flag = 0;
-  if (held.hide_unready()) return MPI_SUCCESS;
+  if (entries.hide_unready()) return MPI_SUCCESS;
   Statuses own(count, statuses);
-  const int code =
-      held.call([&](MPI_Request* known) { return mpi().Testall(count, known, flag, own.data()); });
+  const int code = entries.call(
+      [&](MPI_Request* known) { return mpi().Testall(count, known, flag, own.data()); });
   if (*flag == 0) return code;
-  return complete_all(held, code, count, own.data(),
+  return complete_all(entries, code, count, own.data(),
                       [](int done) { return static_cast<std::size_t>(done); });
 }
 
 int Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
-  Held held(count, requests);
-  if (!held.has_any() || !are_places(status, index, flag)) {
+  RequestEntries entries(count, requests);
+  if (!entries.has_any() || !are_places(status, index, flag)) {
     return mpi().Testany(count, requests, index, flag, status);
   }
-  const bool has_hidden = held.hide_unready();
+  const bool has_hidden = entries.hide_unready();
   MPI_Status own{};
-  const int code =
-      held.call([&](MPI_Request* known) { return mpi().Testany(count, known, index, flag, &own); });
+  const int code = entries.call(
+      [&](MPI_Request* known) { return mpi().Testany(count, known, index, flag, &own); });
   if (*flag != 0 && *index == MPI_UNDEFINED && has_hidden) *flag = 0;
   if (*flag == 0) return code;
-  return complete_one(held, code, *index, own, status);
+  return complete_one(entries, code, *index, own, status);
 }
 
 int Testsome(int count, MPI_Request requests[], int* num_done, int indices[],
              MPI_Status statuses[]) {
-  Held held(count, requests);
-  if (!held.has_any() || !are_places(statuses, num_done, indices)) {
+  RequestEntries entries(count, requests);
+  if (!entries.has_any() || !are_places(statuses, num_done, indices)) {
     return mpi().Testsome(count, requests, num_done, indices, statuses);
   }
   *num_done = MPI_UNDEFINED;
-  const bool has_hidden = held.hide_unready();
+  const bool has_hidden = entries.hide_unready();
   Statuses own(count, statuses);
-  const int code = held.call([&](MPI_Request* known) {
+  const int code = entries.call([&](MPI_Request* known) {
     return mpi().Testsome(count, known, num_done, indices, own.data());
   });
   if (*num_done == MPI_UNDEFINED) {
     if (has_hidden) *num_done = 0;
     return code;
   }
-  return complete_all(held, code, *num_done, own.data(),
+  return complete_all(entries, code, *num_done, own.data(),
                       [&](int done) { return static_cast<std::size_t>(indices[done]); });
 }
 
 int Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  Held held(1, &request);
-  if (!held.has_any() || !are_places(status, flag)) {
+  RequestEntries entries(1, &request);
+  if (!entries.has_any() || !are_places(status, flag)) {
     return mpi().Request_get_status(request, flag, status);
   }
   MPI_Status own{};
-  *flag = is_ready(held.first(), request, own) ? 1 : 0;
+  *flag = is_ready(entries.first(), request, own) ? 1 : 0;
   if (*flag != 0) copy_status(own, status);
   return MPI_SUCCESS;
 }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection of the messenger, with the own router or another process: a socket that never
+// blocks, a greeting, then frames both ways. Used by the messenger's thread only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "endpoint/descriptor.hpp"
+#include "endpoint/outbox.hpp"
+#include "wire/proof.hpp"
+
+namespace fairlead::relay {
+
+class Channel {
+ public:
+  using OnFrame = std::function<void(const FrameHeader&, std::span<const std::byte> payload)>;
+  /// No more is put into a channel that has this much to send.
+  static constexpr std::size_t kFullBytes = std::size_t{256} << 10U;
+
+  /// One that calls; `socket` may still be connecting.
+  static Channel calling(Descriptor socket, std::uint32_t rank, const Key& key);
+  /// One that was called.
+  static Channel answering(Descriptor socket, const Key& key);
+
+  [[nodiscard]] int descriptor() const { return socket_.number(); }
+  [[nodiscard]] bool is_closed() const { return !socket_.is_open(); }
+  /// Both ends have proved the key.
+  [[nodiscard]] bool is_open() const { return !is_closed() && step_ == Step::frames; }
+  /// The other end has taken the first bytes of the greeting: it is there.
+  [[nodiscard]] bool is_taken() const { return greeting_.empty() || step_ != Step::answer; }
+  [[nodiscard]] bool is_full() const { return waiting_bytes_ >= kFullBytes; }
+  [[nodiscard]] bool has_to_write() const {
+    return !greeting_.empty() || (is_open() && !waiting_.empty());
+  }
+  [[nodiscard]] Time opened() const { return opened_; }
+  /// Whether the other end has taken nothing for so long.
+  [[nodiscard]] bool is_stalled(Time now, Clock::duration time) const {
+    return is_open() && !waiting_.empty() && now - last_taken_ > time;
+  }
+
+  /// Waits for the end of the greeting. A segment that still waits here does not become two: it
+  /// gets the new header, unless it is being written.
+  /// @param payload  null for a frame without one
+  void put(const FrameHeader& header, Payload payload);
+  /// Reads what is there, and passes whole frames on. Closes at the end and at what is no frame.
+  void read(const OnFrame& on_frame);
+  /// Writes what can be written.
+  void write();
+  void close();
+
+ private:
+  enum class Step : std::uint8_t { answer, hello, proof, frames };
+  struct Part {
+    FrameHeaderBytes start{};
+    std::size_t start_bytes = 0;
+    Payload payload{};
+    std::size_t offset = 0;
+    std::size_t size = 0;
+    std::size_t written = 0;
+  };
+
+  Channel(Descriptor socket, const Key& key, Step step);
+  static Part part_of(std::span<const std::byte> bytes);
+  void greet(std::span<const std::byte> bytes);
+  bool renew(const FrameHeader& header, const Payload& payload);
+  bool write_from(std::deque<Part>& parts);
+  void expect(std::size_t bytes);
+  void take_read(const OnFrame& on_frame);
+  void take_greeting();
+
+  Descriptor socket_;
+  Key key_{};
+  Step step_ = Step::answer;
+  Time opened_ = Clock::now();
+  HelloBytes hello_{};
+  AnswerBytes answer_{};
+  std::deque<Part> greeting_;
+  std::deque<Part> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  Time last_taken_{};
+  std::vector<std::byte> incoming_;
+  std::size_t num_read_ = 0;
+  bool has_header_ = false;
+  FrameHeader header_{};
+};
+
+/// Connects to a Unix socket; closed if no process listens there.
+[[nodiscard]] Descriptor connect_locally(const std::string& path);
+/// Begins to connect.
+[[nodiscard]] Descriptor connect_to(const Address& address);
+/// Listens at a free port of an address. @throws Error
+[[nodiscard]] Descriptor listen_at(const std::string& host, std::uint16_t& port);
+[[nodiscard]] Descriptor accept_from(const Descriptor& listener);
+/// A numeric address in the one way in which it is written by all; empty if it is none.
+[[nodiscard]] std::string canonical(const std::string& host);
+/// The address of the other end, in this way.
+[[nodiscard]] std::string host_of_peer(const Descriptor& socket);
+
+}  // namespace fairlead::relay

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process needs to send by routers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "routing/route.hpp"
+#include "routing/rule_settings.hpp"
+#include "wire/proof.hpp"
+
+namespace fairlead::relay {
+
+/// Where a process listens for those whose router is gone.
+struct Address {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+struct EndpointConfig {
+  Key key{};
+  std::uint32_t rank = 0;
+  std::uint16_t host = 0;
+  /// The hosts of all ranks.
+  std::vector<std::uint16_t> host_of_rank{};
+  /// Path of the own router's socket.
+  std::string socket{};
+  /// Routes to each host, the direct one first; none to the own host.
+  std::vector<std::vector<Route>> routes_of_host{};
+  /// What all routes to a host can carry together.
+  std::vector<double> capacity_Bps_of_host{};
+  RuleName rule = RuleName::trials;
+  Zones zones{};
+  /// Whether the process pauses between rows of messages, as a rehearsal does: then the time
+  /// between two messages says nothing of the network.
+  bool has_pauses = false;
+  /// [src][dst]: what a segment of kMaxSegmentBytes takes, for the rule `mcm`; else empty.
+  std::vector<std::vector<double>> segment_s_of_link{};
+};
+
+}  // namespace fairlead::relay

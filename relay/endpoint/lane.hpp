@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process sends to one host: the paths, the rule by which messages take them, and what the
+// times of messages teach the rule.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "endpoint/endpoint_config.hpp"
+#include "routing/link_table.hpp"
+#include "routing/path_rule.hpp"
+
+namespace fairlead::relay {
+
+/// Whether the own router takes segments. Without it they go to the receiver itself.
+enum class OwnRouter : std::uint8_t { absent, busy, ready };
+
+/// A message, by its receiver and its number there.
+struct MessageKey {
+  std::uint32_t dst_rank;
+  std::uint64_t number;
+  friend auto operator<=>(const MessageKey&, const MessageKey&) = default;
+};
+
+/// A part of a message.
+struct SegmentKey {
+  MessageKey message;
+  std::size_t segment;
+  friend auto operator<=>(const SegmentKey&, const SegmentKey&) = default;
+};
+
+/// How a message goes, and what its time can show.
+struct Sending {
+  /// As the rule chose it.
+  Way way = Way::striped;
+  /// That of the segments that are still to be sent, where it has become another one.
+  std::optional<Way> changed_way{};
+  std::uint64_t bytes = 0;
+  Time began{};
+  /// It had to wait for others to the same host.
+  bool overlaps = false;
+  /// The lane's when it began.
+  std::uint64_t period = 0;
+  /// Other messages went another way at the same time, or it waited for the receiver.
+  bool tells_nothing = false;
+  /// The rule learns nothing of it: it was late and has left its way, of which the rule knows, or
+  /// it is no larger than an envelope, so that its time is that of the processes and not of the
+  /// path.
+  bool is_untimed = false;
+  /// Where the rule takes one path for all of it.
+  std::optional<std::size_t> path{};
+
+  [[nodiscard]] Way current_way() const { return changed_way.value_or(way); }
+};
+
+struct Lane {
+  /// Segments that no path has acknowledged after this time at least are sent again.
+  static constexpr std::chrono::milliseconds kLeastTimeout{300};
+  /// That time doubles up to the first where nothing is acknowledged, and grows up to the second
+  /// where acknowledgements come too late (RFC 6298, 2.5).
+  static constexpr std::chrono::milliseconds kLongestDoubled{8000};
+  static constexpr std::chrono::milliseconds kLongestTimeout{60000};
+
+  std::unique_ptr<PathRule> rule;
+  /// The last one bypasses routers.
+  std::vector<PathState> paths{};
+  std::deque<SegmentKey> waiting{};
+  std::uint64_t unacknowledged_bytes = 0;
+  /// After which segments are sent again at the earliest.
+  Clock::duration least_timeout = kLeastTimeout;
+
+  /// @param links  what all lanes learn together
+  Lane(const EndpointConfig& config, std::size_t host,
+       const std::shared_ptr<const LinkTable>& links, Time now);
+
+  /// Whether there is more than the direct path, and that without routers.
+  [[nodiscard]] bool has_choice() const { return paths.size() >= 3; }
+  /// The way of the next message. Those that overlap go the same way: else none of them would show
+  /// what its way is worth.
+  [[nodiscard]] Way next_way(std::uint64_t bytes, Time now);
+  /// A message starts. If its time cannot be used, as others on another way are under way, neither
+  /// do they.
+  [[nodiscard]] Sending start(Way way, std::uint64_t bytes, Time now);
+  /// The path of a segment; none if it has to wait.
+  [[nodiscard]] std::optional<std::size_t> choose(Sending& sending, std::uint64_t bytes, Time now,
+                                                  OwnRouter router);
+  /// Whether the messages of this period may be late on their way, which others could carry.
+  [[nodiscard]] bool may_be_late(Time now) const;
+  [[nodiscard]] bool is_of_period(const Sending& sending) const {
+    return !sending.is_untimed && sending.period == period_;
+  }
+  /// Lets the messages of this period leave their way if the next of them is late.
+  /// @return the way of what is still to be sent
+  [[nodiscard]] std::optional<Way> leave_if_late(const Sending& next, Time now);
+  /// That of the last timed message.
+  [[nodiscard]] Way way() const { return way_; }
+  /// Bytes of a message are acknowledged for the first time.
+  void arrive(const Sending& sending, std::uint64_t bytes);
+  /// All of a message has arrived.
+  void finish(const Sending& sending, Time now);
+  /// An acknowledgement has come, so long after its segment was sent.
+  void answer(std::chrono::microseconds took, bool is_in_time);
+  /// Segments without routers were not acknowledged in time.
+  void wait_longer();
+
+ private:
+  /// How far the messages of a period were at some time.
+  struct Mark {
+    Time time;
+    std::uint64_t arrived_bytes;
+  };
+
+  [[nodiscard]] bool overlaps_next() const;
+  void begin_period(Time now);
+  void learn(const Sending& sending, Time now);
+
+  /// That of the last timed message.
+  Way way_ = Way::striped;
+  /// When the way of the last message was asked for.
+  std::optional<Time> last_asked_{};
+  /// Since when messages to this host overlap.
+  Time busy_since_{};
+  /// A period is one of messages that overlap and go the same way: its number, what of it has
+  /// arrived and what has begun.
+  std::uint64_t period_ = 0;
+  std::uint64_t arrived_bytes_ = 0;
+  std::uint64_t period_bytes_ = 0;
+  /// Its beginning and the ends of its messages, only the last ones.
+  std::deque<Mark> marks_{};
+};
+
+}  // namespace fairlead::relay

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages on their way out: cut into segments, each by the path on which it is expected to arrive
+// first, and kept until the receiver has acknowledged them. Pure: no sockets, no threads, no clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "endpoint/endpoint_config.hpp"
+#include "endpoint/lane.hpp"
+#include "routing/message_class.hpp"
+#include "routing/path_rule.hpp"
+#include "routing/slowdown_detector.hpp"
+#include "wire/frame.hpp"
+
+namespace fairlead::relay {
+
+using Payload = std::shared_ptr<const std::vector<std::byte>>;
+
+/// A segment to be sent now.
+struct Departure {
+  FrameHeader header;
+  Payload payload;
+  /// Not by routers, but by a connection with the receiver.
+  bool bypasses_routers = false;
+
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    return std::span(*payload).subspan(header.offset_bytes, header.segment_bytes);
+  }
+};
+
+class Outbox {
+ public:
+  /// Bytes that a receiver takes before it has matched their messages.
+  static constexpr std::uint64_t kUnclaimedBytes = std::uint64_t{16} << 20U;
+  /// Bytes of messages that are kept until they are acknowledged. Beyond that the MPI carries
+  /// messages, and makes a sender that is ahead of its receiver wait.
+  static constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{256} << 20U;
+
+  Outbox(const EndpointConfig& config, Time now);
+
+  /// The way of the next message to a rank. Messages to one host that overlap go the same way: else
+  /// none of them would show what its way is worth.
+  [[nodiscard]] Way way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
+  /// Whether a message of this size may be kept; a larger one than all may be the only one.
+  [[nodiscard]] bool has_room(std::uint64_t bytes) const {
+    return kept_bytes_ == 0 || kept_bytes_ + bytes <= kMaxKeptBytes;
+  }
+  /// Whether routers are expected to be faster now, without a trial.
+  [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes) const;
+  /// The number of a message that is to come, from 1 for each receiver.
+  std::uint64_t reserve(std::uint32_t dst_rank);
+  /// The message does not come.
+  void give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes, Way way,
+               Time now);
+  /// Takes a message.
+  void add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, Way way, Time now);
+  /// The same with the next number, which it returns.
+  std::uint64_t add(std::uint32_t dst_rank, Payload payload, Way way, Time now) {
+    const std::uint64_t number = reserve(dst_rank);
+    add(dst_rank, number, std::move(payload), way, now);
+    return number;
+  }
+  /// The next segment for which a path has room.
+  [[nodiscard]] std::optional<Departure> next(Time now, OwnRouter router);
+
+  void acknowledge(const FrameHeader& header, Time now);
+  void claim(std::uint32_t dst_rank, std::uint64_t message);
+  void refuse(std::uint32_t dst_rank, std::uint64_t message, Time now);
+  /// Takes back what was sent too long ago, and closes those paths for a while.
+  void expire(Time now);
+  /// Lets messages that are late on the direct path leave it, with what is still to be sent.
+  void leave_late(Time now);
+  /// The own router is gone: takes back all that was sent by it.
+  void lose_router();
+  /// The connection with a receiver is gone: takes back all that was sent to it without routers.
+  void lose_connection(std::uint32_t dst_rank);
+
+  [[nodiscard]] bool is_empty() const { return messages_.empty(); }
+  [[nodiscard]] const std::vector<PathState>& paths_to(std::uint16_t host) const {
+    return lanes_[host].paths;
+  }
+  /// The use of each of these paths but the last one, for later runs; empty where nothing is to be
+  /// kept.
+  [[nodiscard]] std::vector<PathUse> uses_of_paths_to(std::uint16_t host) const {
+    return lanes_[host].rule->uses();
+  }
+  /// What acknowledgements have shown of hops.
+  [[nodiscard]] const LinkTable& links() const { return *links_; }
+
+ private:
+  struct Message {
+    Payload payload;
+    std::vector<bool> is_acknowledged;
+    std::size_t num_left = 0;
+    Sending sending{};
+    bool is_claimed = false;
+  };
+  struct InFlight {
+    std::size_t path;
+    std::uint64_t bytes;
+    /// With itself, at its start.
+    std::uint64_t bytes_ahead;
+    Time sent;
+    Time expires;
+  };
+  /// State of messages that are alike.
+  struct ClassState {
+    SlowdownDetector detector;
+    Way last_way = Way::mpi;
+  };
+
+  [[nodiscard]] Way choose_way(Lane& lane, std::uint64_t bytes, Time now);
+  [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
+  [[nodiscard]] std::optional<Departure> next_of(Lane& lane, Time now, OwnRouter router);
+  void learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now);
+  [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
+  void end_claim_of(const MessageKey& key);
+  void erase(std::map<MessageKey, Message>::iterator message);
+  [[nodiscard]] bool bypasses_routers(const SegmentKey& segment, const InFlight& sent) const;
+  void take_back(std::map<SegmentKey, InFlight>::iterator found);
+  void leave_late(std::uint16_t host, Time now);
+  [[nodiscard]] std::uint64_t size_of(const SegmentKey& segment) const;
+
+  std::uint32_t rank_;
+  std::uint16_t host_;
+  std::vector<std::uint16_t> host_of_rank_;
+  bool has_pauses_;
+  /// Shared with the rules of all lanes.
+  std::shared_ptr<LinkTable> links_;
+  std::vector<Lane> lanes_;
+  std::vector<std::uint64_t> last_number_of_rank_;
+  /// Messages that are to come, and whether their receiver has matched or refused them already: it
+  /// may have the envelope before the message is here.
+  std::map<MessageKey, bool> reserved_;
+  /// What receivers have, or are about to have, without having matched it.
+  std::map<MessageKey, std::uint64_t> unclaimed_;
+  std::vector<std::uint64_t> unclaimed_bytes_of_rank_;
+  std::map<MessageKey, Message> messages_;
+  std::uint64_t kept_bytes_ = 0;
+  std::map<SegmentKey, InFlight> in_flight_;
+  std::size_t next_lane_ = 0;
+  std::map<MessageClass, ClassState> state_of_class_;
+};
+
+}  // namespace fairlead::relay

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that end as soon as they are answered.
+#include "endpoint/reach.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "endpoint/channel.hpp"
+
+namespace fairlead::relay {
+namespace {
+
+// File descriptors are the program's.
+constexpr std::size_t kMaxCalls = 32;
+// One that was refused or cut off is called again after this.
+constexpr std::chrono::milliseconds kNextCallInterval{100};
+constexpr int kCallsPoll_ms = 20;
+
+struct Call {
+  std::size_t index;
+  std::optional<Channel> channel{};
+  Time next{};
+  int num_made = 0;
+
+  // None before the first attempt and after one that has failed.
+  [[nodiscard]] Channel* open_channel() {
+    return channel && !channel->is_closed() ? &*channel : nullptr;
+  }
+  [[nodiscard]] bool is_answered() const {
+    return channel && channel->is_open() && !channel->has_to_write();
+  }
+  /// Whether the other end has taken no call for long enough.
+  [[nodiscard]] bool has_failed(const StartTimeouts& timeouts, Time now) const {
+    if (channel && !channel->is_closed()) {
+      return !channel->is_taken() && now - channel->opened() > timeouts.calling;
+    }
+    return num_made >= timeouts.num_calls(kNextCallInterval);
+  }
+};
+
+pollfd awaited(Call& call) {
+  if (Channel* channel = call.open_channel()) channel->write();
+  Channel* channel = call.open_channel();
+  // A negative descriptor is left out by poll(2).
+  if (channel == nullptr) return {-1, 0, 0};
+  const auto events = static_cast<short>(channel->has_to_write() ? POLLIN | POLLOUT : POLLIN);
+  return {channel->descriptor(), events, 0};
+}
+
+void wait_for_answers(std::vector<Call>& calls) {
+  std::vector<pollfd> waits;
+  for (Call& call : calls) waits.push_back(awaited(call));
+  if (poll(waits.data(), waits.size(), kCallsPoll_ms) <= 0) return;
+  for (std::size_t index = 0; index < calls.size(); ++index) {
+    if (waits[index].revents == 0) continue;
+    // No frames are expected.
+    if (Channel* channel = calls[index].open_channel()) channel->read([](const auto&, auto) {});
+    if (Channel* channel = calls[index].open_channel()) channel->write();
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> ranks_to_reach(std::span<const std::uint16_t> host_of_rank,
+                                          std::uint32_t own_rank) {
+  std::map<std::uint16_t, std::vector<std::uint32_t>> ranks_of_host;
+  for (std::uint32_t rank = 0; rank < host_of_rank.size(); ++rank) {
+    ranks_of_host[host_of_rank[rank]].push_back(rank);
+  }
+  const auto own = ranks_of_host.find(host_of_rank[own_rank]);
+  const auto place =
+      static_cast<std::size_t>(std::ranges::find(own->second, own_rank) - own->second.begin());
+  std::vector<std::uint32_t> ranks;
+  const auto add = [&](auto first, auto last) {
+    for (; first != last; ++first) ranks.push_back(first->second[place % first->second.size()]);
+  };
+  add(std::next(own), ranks_of_host.end());
+  add(ranks_of_host.begin(), own);
+  return ranks;
+}
+
+std::optional<std::size_t> find_unreached(std::span<const Address> addresses,
+                                          std::uint32_t own_rank, const Key& key,
+                                          const StartTimeouts& timeouts) {
+  std::vector<Call> calls;
+  std::size_t next = 0;
+  while (true) {
+    std::erase_if(calls, [](const Call& call) { return call.is_answered(); });
+    while (next < addresses.size() && calls.size() < kMaxCalls) calls.push_back({next++});
+    if (calls.empty()) return std::nullopt;
+    const Time now = Clock::now();
+    if (now >= timeouts.until) return calls.front().index;
+    for (Call& call : calls) {
+      if (call.has_failed(timeouts, now)) return call.index;
+      if (call.open_channel() != nullptr || now < call.next) continue;
+      ++call.num_made;
+      call.channel = Channel::calling(connect_to(addresses[call.index]), own_rank, key);
+      call.next = now + kNextCallInterval;
+    }
+    wait_for_answers(calls);
+  }
+}
+
+}  // namespace fairlead::relay

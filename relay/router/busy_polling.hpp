@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The event loop of the router.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <chrono>
+#include <functional>
+#include <optional>
+
+#include "router/frame_queue.hpp"
+
+namespace fairlead::router {
+
+/// The next frame is waited for by polling for so long, where there are cores for it.
+inline constexpr std::chrono::microseconds kPollingTime{100};
+
+/// Does what `context.run()` does, but sleeps only when nothing has come for a while: to wake a
+/// sleeping process may take longer than to pass a short message on. Where other tasks want all
+/// cores, they get them.
+/// @param num_cores     as by `num_own_cores`
+/// @param count_running as `num_running`
+void run_busy_polling(asio::io_context& context, int num_cores,
+                      const std::function<std::optional<int>()>& count_running,
+                      Clock::duration polling_time = kPollingTime);
+
+}  // namespace fairlead::router

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes into a socket: several frames with one system call, gathered in a pipe; without a pipe
+// each part by itself.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "router/pipe_pool.hpp"
+#include "router/transfer.hpp"
+
+namespace fairlead::router {
+
+class Output {
+ public:
+  /// @param pipe  may be none
+  Output(int socket, PipePool::Lease pipe) : socket_(socket), pipe_(std::move(pipe)) {}
+
+  /// Takes the rest of a buffer; the span keeps what it could not take.
+  /// @param has_more  what follows at once may go into the same packet
+  [[nodiscard]] Progress write(std::span<const std::byte>& rest, bool has_more);
+  /// Takes all of a pipe without a copy.
+  [[nodiscard]] Progress move(Pipe& from, bool has_more);
+  /// Sends what is still here.
+  [[nodiscard]] Progress flush() { return drain(false); }
+
+ private:
+  [[nodiscard]] Progress drain(bool has_more);
+  [[nodiscard]] Progress after_error();
+
+  int socket_;
+  PipePool::Lease pipe_;
+};
+
+}  // namespace fairlead::router

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// MCM's path table: what a segment takes from each host to each other one. A path takes what its
+// hops take together, as the paper adds the legs of its ping-pong.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace fairlead::relay {
+
+/// A measured entry.
+struct LinkLatency {
+  std::uint16_t src;
+  std::uint16_t dst;
+  double latency_s;
+};
+
+/// Pure. Without hosts it learns nothing.
+class LinkTable {
+ public:
+  LinkTable() = default;
+  /// @param latency_s  [src][dst]: of a segment of kMaxSegmentBytes, > 0 but on the diagonal
+  explicit LinkTable(std::vector<std::vector<double>> latency_s);
+
+  [[nodiscard]] bool is_empty() const { return latency_s_.empty(); }
+  /// What a segment takes from `src` by these hosts.
+  [[nodiscard]] double path_s(std::uint16_t src, std::span<const std::uint16_t> hops) const;
+  /// An acknowledgement has brought what a segment took over each hop.
+  /// @param hops_s  as many as hops
+  void learn(std::uint16_t src, std::span<const std::uint16_t> hops,
+             std::span<const double> hops_s);
+  /// All that was learned.
+  [[nodiscard]] std::vector<LinkLatency> measured() const;
+
+ private:
+  std::vector<std::vector<double>> latency_s_{};
+  std::vector<std::vector<bool>> is_measured_{};
+};
+
+}  // namespace fairlead::relay

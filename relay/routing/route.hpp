@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The routers that a segment passes to a host.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace fairlead::relay {
+
+/// What MCM's table knows of a path (mcm_rule.hpp).
+enum class PathUse : std::uint8_t {
+  none,
+  /// It was searched, and messages do not take it yet.
+  found,
+  /// Messages take it while latency is high.
+  open,
+  /// Messages take it while latency is acceptable.
+  standard,
+};
+
+/// The routers after the own one, the last of them at the destination itself.
+struct Route {
+  std::vector<std::uint16_t> hops{};
+  double latency_s = 0.0;
+  double bandwidth_Bps = 0.0;
+  /// Which of the connections between routers it takes.
+  std::uint8_t connection = 0;
+  /// By an earlier run.
+  PathUse use = PathUse::none;
+
+  [[nodiscard]] bool is_direct() const { return hops.size() == 1; }
+};
+
+}  // namespace fairlead::relay

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Detects that a program has become slower, by the intervals between its messages.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "routing/path_state.hpp"
+
+namespace fairlead::relay {
+
+/// Statistics of the intervals between messages that are alike: to one rank, of about one size.
+/// Pure.
+class SlowdownDetector {
+ public:
+  /// Two of the last gaps are each so many times the longest before them. One alone may be a lost
+  /// packet.
+  static constexpr double kMuch = 2.0;
+  /// All of the last gaps are so many times the usual one.
+  static constexpr double kSome = 1.3;
+  /// One gap that is so many times the longest before it shows a slowdown at once.
+  static constexpr double kFar = 5.0;
+
+  /// A message is about to be sent. @return whether the program has just become slower
+  bool add_message(Time now);
+  /// Whether the last gap alone is far longer than those before it. It may be a pause of the
+  /// program's own, or several lost packets, so the next ones are still compared with those.
+  [[nodiscard]] bool is_far_slower() const { return is_far_slower_; }
+  /// Between the last two messages; nothing before the second one.
+  [[nodiscard]] std::optional<double> last_gap_s() const { return last_gap_s_; }
+
+ private:
+  static constexpr std::size_t kGaps = 16;
+  static constexpr std::size_t kLast = 4;
+  static constexpr std::size_t kLeastBefore = 6;
+
+  [[nodiscard]] bool is_slower() const;
+  [[nodiscard]] bool is_far(double gap_s) const;
+
+  /// Seconds, the latest at `num_gaps_ - 1`, modulo the size; all of them since it was slower last.
+  std::array<double, kGaps> gaps_s_{};
+  std::size_t num_gaps_ = 0;
+  bool is_far_slower_ = false;
+  std::optional<Time> last_{};
+  std::optional<double> last_gap_s_{};
+};
+
+}  // namespace fairlead::relay

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "routing/trial_estimates.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace fairlead::relay {
+namespace {
+
+// So many messages of a way decide a comparison.
+constexpr std::size_t kEnough = 3;
+// A way that is so many times as fast needs no further trials.
+constexpr double kFarFaster = 2.0;
+// The first message of a way also opens its connections: it is given a second one if it has taken
+// less than so many times what the direct path takes. Of several connections, from which the plan
+// expects nothing, the first message has to be no slower: where each is limited, to a fifth or a
+// tenth of an interface, eight carry far more than one.
+constexpr double kFirstMessageRatio = 1.5;
+constexpr double kFirstParallelRatio = 1.0;
+// Where the plan expects nothing of relays, the direct path has to be so many times as slow as
+// planned before they are tried, as in MCM's highest zone: less may be the program's own messages
+// to other hosts, which share the interface.
+constexpr double kSlowPath = 4.0;
+// A path that takes so many times what it took before has become slow.
+constexpr double kBecameSlow = 1.5;
+// The MPI has carried so many messages before a comparison is made again that found nothing.
+constexpr int kSteady = 10;
+// Shorter messages by a relay take more than their bytes do, which does not show load.
+constexpr std::uint64_t kLeastBytesUnderLoad = std::uint64_t{256} << 10U;
+// Nor is a message later than so many times what is planned, also where it usually takes longer:
+// what has arrived by then shows enough of the direct path.
+constexpr double kFarFromPlan = 8.0;
+
+}  // namespace
+
+TrialEstimates::TrialEstimates(const WayRates& planned)
+    : rates_(planned), relay_under_load_(planned.relayed) {
+  rates_.direct = planned.direct.preferred();
+}
+
+const WayRate& TrialEstimates::rate_of(Way way) const {
+  if (way == Way::striped) return rates_.striped;
+  if (way == Way::relayed && rates_.relayed) return *rates_.relayed;
+  return way == Way::parallel && rates_.parallel ? *rates_.parallel : rates_.direct;
+}
+
+WayRate& TrialEstimates::rate_of(Way way) {
+  return const_cast<WayRate&>(std::as_const(*this).rate_of(way));
+}
+
+double TrialEstimates::expected_s(Way way, std::uint64_t bytes) const {
+  const WayRate& rate = rate_of(way);
+  if (rate.num_learned() > 0 || rates_.direct.num_learned() == 0) return rate.expected_s(bytes);
+  // The plan is of a network without load; what slows the direct path may slow all ways.
+  const double slowed = rates_.direct.expected_s(bytes) / rates_.direct.planned_s(bytes);
+  const double planned_s = std::max(1.0, slowed) * rate.expected_s(bytes);
+  // All paths together are no slower than the best of them.
+  const bool is_relay_known = way == Way::striped && rate_of(Way::relayed).num_learned() > 0;
+  return is_relay_known ? std::min(planned_s, rate_of(Way::relayed).expected_s(bytes)) : planned_s;
+}
+
+// What one connection takes without load, by the plan, if that is less than now: where messages
+// share an interface, eight connections take a greater share of it, from the program's own others,
+// and carry no more in all.
+double TrialEstimates::one_connection_s(std::uint64_t bytes) const {
+  return std::min(rates_.direct.expected_s(bytes), rates_.direct.planned_s(bytes));
+}
+
+Way TrialEstimates::best(std::uint64_t bytes) const {
+  const Way by_relays = load_.is_loaded() ? Way::relayed : Way::striped;
+  const double relays_s = kMargin * expected_s(by_relays, bytes);
+  if (is_parallel_faster(bytes)) {
+    return relays_s < expected_s(Way::parallel, bytes) ? by_relays : Way::parallel;
+  }
+  if (relays_s < rates_.direct.expected_s(bytes)) return by_relays;
+  return is_program_faster_with_relays(by_relays, bytes) ? by_relays : Way::mpi;
+}
+
+bool TrialEstimates::is_parallel_faster(std::uint64_t bytes) const {
+  return rates_.parallel && kMargin * expected_s(Way::parallel, bytes) < one_connection_s(bytes);
+}
+
+// Relays that are slower than the direct path have not made it faster: other messages have.
+bool TrialEstimates::is_program_faster_with_relays(Way by_relays, std::uint64_t bytes) const {
+  return relays_intervals_.is_far_faster_than(mpi_intervals_) &&
+         rate_of(by_relays).expected_s(bytes) < kMargin * rates_.direct.expected_s(bytes);
+}
+
+// A program that keeps its intervals on the way that it takes would never find that others have
+// gone.
+bool TrialEstimates::may_contention_be_over(std::uint64_t bytes, Time now,
+                                            Clock::duration least) const {
+  return load_.is_loaded() && !load_.is_known(now, least) &&
+         kMargin * rates_.striped.planned_s(bytes) < expected_s(best(bytes), bytes);
+}
+
+// A comparison may have been wrong, disturbed as the first messages of a program are, and a program
+// that has been slow from its beginning keeps its intervals. So it is made again where messages may
+// be what takes the time between two of them: else a trial would cost more than it could save.
+bool TrialEstimates::may_mpi_be_slow(std::uint64_t bytes) const {
+  return num_by_mpi_ >= kSteady &&
+         mpi_intervals_.is_slower_than(kSlowPath * rates_.direct.planned_s(bytes));
+}
+
+void TrialEstimates::add_interval(Way way, double interval_s) {
+  if (way == Way::mpi) {
+    mpi_intervals_.add(interval_s);
+    ++num_by_mpi_;
+    return;
+  }
+  routers_intervals_.add(interval_s);
+  if (way == Way::striped || way == Way::relayed) relays_intervals_.add(interval_s);
+}
+
+// Several paths together take a greater share of what is full than one does, from other jobs and
+// the program's own messages, and a relayed byte passes it twice. So each job alone gains by
+// stripes where all of them together lose. One path against another is a fair comparison (RFC
+// 6356, section 1: to do no harm).
+TrialEstimates::Contention TrialEstimates::learn_contention(std::uint64_t bytes, double seconds,
+                                                            bool is_comparing, Time now) {
+  if (!relay_under_load_ || bytes < kLeastBytesUnderLoad) return Contention::same;
+  relay_under_load_->learn(bytes, seconds);
+  const bool was_loaded = load_.is_loaded();
+  const double times_of_plan =
+      relay_under_load_->expected_s(bytes) / relay_under_load_->planned_s(bytes);
+  load_.update(times_of_plan, is_comparing, now);
+  is_load_old_ = false;
+  if (was_loaded == load_.is_loaded()) return Contention::same;
+  return was_loaded ? Contention::ends : Contention::begins;
+}
+
+// Connections are limited or not; only relays become better or worse.
+void TrialEstimates::begin_comparison(Way former, Time now) {
+  // They are no faster than they were, but may share what has become slow.
+  if (rates_.parallel && (former == Way::mpi || former == Way::parallel)) rates_.parallel->forget();
+  is_load_old_ = load_.is_known(now);
+  if (!is_load_old_) forget_relay(now);
+  if (former != Way::parallel) rates_.striped.forget();
+  num_by_mpi_ = 0;
+  relays_intervals_.forget();
+  if (rates_.direct.num_learned() > 0) usual_direct_ = rates_.direct;
+  rates_.direct.forget();
+}
+
+double TrialEstimates::late_after_s(Way way, std::uint64_t bytes) const {
+  constexpr double kLeastLate_s = std::chrono::duration<double>(kLeastLate).count();
+  const Way taken = best(bytes);
+  const bool is_by_relays = taken == Way::striped || taken == Way::relayed;
+  if (is_by_relays && is_known(taken)) {
+    return std::max(kLeastLate_s, kFarFaster * expected_s(taken, bytes));
+  }
+  const bool is_known_parallel = way == Way::parallel && is_known(way);
+  const double usual_s = is_known_parallel ? expected_s(way, bytes)
+                         : usual_direct_   ? usual_direct_->expected_s(bytes)
+                                           : rates_.direct.planned_s(bytes);
+  const double most_s = kFarFromPlan * rates_.direct.planned_s(bytes);
+  return std::max(kLeastLate_s, std::min(kSlowPath * usual_s, most_s));
+}
+
+void TrialEstimates::forget_old_contention(std::uint64_t bytes, Time now) {
+  if (is_load_old_ && is_slower_than_usual(bytes)) forget_relay(now);
+}
+
+void TrialEstimates::forget_relay(Time now) {
+  is_load_old_ = false;
+  load_.forget(now);
+  if (rates_.relayed) rates_.relayed->forget();
+  if (relay_under_load_) relay_under_load_->forget();
+}
+
+bool TrialEstimates::may_be_faster(Way way, std::uint64_t bytes) const {
+  const bool has_relay = way != Way::parallel;
+  const std::size_t count = rate_of(way).num_learned();
+  if (has_relay && count == 0 && has_become_slow(bytes)) return true;
+  const double direct_s = has_relay ? rates_.direct.expected_s(bytes) : one_connection_s(bytes);
+  const double ratio = direct_s / expected_s(way, bytes);
+  if (count != 1) return ratio > kMargin;
+  return ratio >= 1.0 / (has_relay ? kFirstMessageRatio : kFirstParallelRatio);
+}
+
+bool TrialEstimates::needs_trial(Way way, std::uint64_t bytes) const {
+  return rate_of(way).num_learned() < kEnough && may_be_faster(way, bytes);
+}
+
+bool TrialEstimates::is_direct_slow(std::uint64_t bytes) const {
+  return rates_.direct.expected_s(bytes) > kSlowPath * rates_.direct.planned_s(bytes);
+}
+
+// Where one relay is as fast as planned, what all of them need is free.
+bool TrialEstimates::is_contention_unknown(std::uint64_t bytes) const {
+  if (!rates_.relayed || !may_be_faster(Way::striped, bytes)) return false;
+  return !is_known(Way::relayed) || (load_.is_loaded() && needs_trial(Way::relayed, bytes));
+}
+
+double TrialEstimates::times_of_usual(std::uint64_t bytes) const {
+  return usual_direct_ ? rates_.direct.expected_s(bytes) / usual_direct_->expected_s(bytes) : 1.0;
+}
+
+// One message that is somewhat late shows little.
+bool TrialEstimates::is_slower_than_usual(std::uint64_t bytes) const {
+  return times_of_usual(bytes) > (rates_.direct.num_learned() > 1 ? kBecameSlow : kSlowPath);
+}
+
+// It may be the direct path alone. Its very first message opens a connection.
+bool TrialEstimates::has_become_slow(std::uint64_t bytes) const {
+  const std::size_t count = rates_.direct.num_learned();
+  if (count == 0) return false;
+  if (is_direct_slow(bytes) && (count > 1 || usual_direct_)) return true;
+  return is_slower_than_usual(bytes);
+}
+
+// Messages that overlap a trial go its way, and may show more of it than the trial was for: the
+// first message of the direct path, which opens a connection, would be judged by the fastest of
+// theirs.
+bool TrialEstimates::is_direct_known_less(std::uint64_t bytes) const {
+  const Way taken = best(bytes);
+  if (taken == Way::mpi) return false;
+  return rates_.direct.num_learned() < std::min(kEnough, rate_of(taken).num_learned());
+}
+
+std::deque<Way> TrialEstimates::further_trials(std::uint64_t bytes) const {
+  if (is_contention_unknown(bytes)) return {Way::relayed};
+  const Way taken = best(bytes);
+  const bool is_far = kFarFaster * expected_s(taken, bytes) < rates_.direct.expected_s(bytes);
+  if (!is_far) return trials_of_candidates(bytes);
+  if (is_known(taken)) return {};
+  // By the plan alone. The first message opens connections.
+  return {taken, taken};
+}
+
+std::deque<Way> TrialEstimates::trials_of_candidates(std::uint64_t bytes) const {
+  std::deque<Way> trials;
+  const Way by_relays = load_.is_loaded() ? Way::relayed : Way::striped;
+  if (rates_.parallel && needs_trial(Way::parallel, bytes)) trials.push_back(Way::parallel);
+  if (needs_trial(by_relays, bytes)) trials.push_back(by_relays);
+  const std::size_t num_direct = rates_.direct.num_learned();
+  if (!trials.empty()) {
+    // Both are judged by the same number of messages.
+    if (num_direct <= rate_of(trials.front()).num_learned()) trials.push_front(Way::direct);
+    return trials;
+  }
+  const bool may_be_slow = is_direct_slow(bytes) || times_of_usual(bytes) > kBecameSlow;
+  if ((num_direct == 1 && may_be_slow) || is_direct_known_less(bytes)) return {Way::direct};
+  return {};
+}
+
+}  // namespace fairlead::relay

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rule `trials` knows of the ways to one host, and which of them is expected to be the
+// best one.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "routing/path_rule.hpp"
+#include "routing/relay_load.hpp"
+#include "routing/send_intervals.hpp"
+#include "routing/way_rate.hpp"
+
+namespace fairlead::relay {
+
+/// Pure: no clock.
+class TrialEstimates {
+ public:
+  /// Messages by routers must be faster than the direct path by this, and those by relays than
+  /// those by several connections: they load third hosts.
+  static constexpr double kMargin = 1.1;
+  /// What holds for such a message, that of the plan, is taken to hold for all.
+  static constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
+
+  explicit TrialEstimates(const WayRates& planned);
+
+  /// The way by which a message is expected to arrive first.
+  [[nodiscard]] Way best(std::uint64_t bytes) const;
+  [[nodiscard]] double expected_s(Way way, std::uint64_t bytes) const;
+  /// The same by the rate of this way alone, whatever slows the direct path.
+  [[nodiscard]] double own_rate_s(Way way, std::uint64_t bytes) const {
+    return rate_of(way).expected_s(bytes);
+  }
+  /// Whether several connections of the direct path carry more than one.
+  [[nodiscard]] bool is_parallel_faster(std::uint64_t bytes) const;
+  [[nodiscard]] bool has_relay() const { return rates_.relayed.has_value(); }
+  [[nodiscard]] bool has_parallel() const { return rates_.parallel.has_value(); }
+  [[nodiscard]] bool is_known(Way way) const { return rate_of(way).num_learned() > 0; }
+  /// A message on the direct path that takes longer is late: by relays it would have arrived, or
+  /// the path has become slow.
+  [[nodiscard]] double late_after_s(Way way, std::uint64_t bytes) const;
+  /// Whether the MPI may be what makes the program slow.
+  [[nodiscard]] bool may_mpi_be_slow(std::uint64_t bytes) const;
+  [[nodiscard]] bool is_mpi_far_slower() const {
+    return routers_intervals_.is_far_faster_than(mpi_intervals_);
+  }
+  /// Whether a contention of which nothing was heard for long may be over, and all paths faster.
+  /// @param least  it lasts so long at least
+  [[nodiscard]] bool may_contention_be_over(std::uint64_t bytes, Time now,
+                                            Clock::duration least) const;
+  /// Whether another way than the MPI is the best one by more messages than the direct path had.
+  [[nodiscard]] bool is_direct_known_less(std::uint64_t bytes) const;
+  /// The messages that a comparison still needs; none if it is decided.
+  [[nodiscard]] std::deque<Way> further_trials(std::uint64_t bytes) const;
+
+  /// A whole message has taken so long.
+  void learn(Way way, std::uint64_t bytes, double seconds) { rate_of(way).learn(bytes, seconds); }
+  enum class Contention : std::uint8_t { same, begins, ends };
+  /// The same by the best relay alone, for what it shows of contention.
+  Contention learn_contention(std::uint64_t bytes, double seconds, bool is_comparing, Time now);
+  /// So long after a message on this way the program has sent the next one.
+  void add_interval(Way way, double interval_s);
+  void forget_mpi_intervals() { mpi_intervals_.forget(); }
+  /// What may have changed has to be found again. @param former  the way that was taken
+  void begin_comparison(Way former, Time now);
+  /// What is known of contention is from before the comparison, and no longer true if the direct
+  /// path is slower than usual.
+  void forget_old_contention(std::uint64_t bytes, Time now);
+  void forget_relay(Time now);
+  void forget_stripes() { rates_.striped.forget(); }
+
+ private:
+  [[nodiscard]] const WayRate& rate_of(Way way) const;
+  [[nodiscard]] WayRate& rate_of(Way way);
+  [[nodiscard]] double one_connection_s(std::uint64_t bytes) const;
+  [[nodiscard]] bool is_program_faster_with_relays(Way by_relays, std::uint64_t bytes) const;
+  [[nodiscard]] bool may_be_faster(Way way, std::uint64_t bytes) const;
+  [[nodiscard]] bool needs_trial(Way way, std::uint64_t bytes) const;
+  [[nodiscard]] bool is_contention_unknown(std::uint64_t bytes) const;
+  [[nodiscard]] bool is_direct_slow(std::uint64_t bytes) const;
+  [[nodiscard]] bool is_slower_than_usual(std::uint64_t bytes) const;
+  [[nodiscard]] double times_of_usual(std::uint64_t bytes) const;
+  [[nodiscard]] bool has_become_slow(std::uint64_t bytes) const;
+  [[nodiscard]] std::deque<Way> trials_of_candidates(std::uint64_t bytes) const;
+
+  WayRates rates_;
+  /// Before the comparison.
+  std::optional<WayRate> usual_direct_{};
+  RelayLoad load_{};
+  /// Rate of the best relay, without messages whose time does not depend on the load.
+  std::optional<WayRate> relay_under_load_{};
+  /// What is known of the load is from before this comparison.
+  bool is_load_old_ = false;
+  SendIntervals mpi_intervals_{};
+  /// Messages by the MPI since the last comparison began.
+  int num_by_mpi_ = 0;
+  /// After messages by routers on any way.
+  SendIntervals routers_intervals_{};
+  SendIntervals relays_intervals_{};
+};
+
+}  // namespace fairlead::relay

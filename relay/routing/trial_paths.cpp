@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "routing/trial_paths.hpp"
+
+#include <limits>
+
+#include "routing/trial_estimates.hpp"
+
+namespace fairlead::relay {
+namespace {
+
+bool is_direct_part_of(Way way, const Route& route) {
+  return route.is_direct() && (way == Way::parallel || route.connection == 0);
+}
+
+}  // namespace
+
+std::optional<std::size_t> TrialPaths::choose(std::span<const PathState> paths, Way way,
+                                              std::uint64_t bytes, Time now,
+                                              bool may_take_all_connections) {
+  if (way == Way::relayed) {
+    if (const auto relay = best_relay(paths, now)) return relay;
+  }
+  const bool is_narrow = way != Way::striped && !paths.empty() && paths.front().is_open(now);
+  const auto is_part = [&](const Route& route) {
+    if (is_narrow) return is_direct_part_of(way, route);
+    return route.connection == 0 || may_take_all_connections;
+  };
+  double least_s = std::numeric_limits<double>::infinity();
+  std::optional<std::size_t> best;
+  for (std::size_t index = 0; index < paths.size(); ++index) {
+    const PathState& path = paths[index];
+    if (!path.is_open(now) || !is_part(path.route)) continue;
+    const double expected_s =
+        path.optimistic_s(bytes, now) * (path.route.is_direct() ? 1 : kRelayMargin);
+    if (expected_s >= least_s) continue;
+    least_s = expected_s;
+    best = index;
+  }
+  return best;
+}
+
+// While something is on its way by one relay the next segment takes the same one, though another
+// would be faster by now; one that was idle is given a segment, by which it is seen to have
+// recovered.
+std::optional<std::size_t> TrialPaths::best_relay(std::span<const PathState> paths, Time now) {
+  constexpr std::uint64_t kLargeBytes = TrialEstimates::kLargeBytes;
+  const bool is_taken = relay_ && paths[*relay_].in_flight_bytes > 0 && paths[*relay_].is_open(now);
+  double least_s = std::numeric_limits<double>::infinity();
+  std::optional<std::size_t> best;
+  if (is_taken) {
+    best = relay_;
+    least_s = paths[*relay_].unqueued_s(kLargeBytes, now);
+  }
+  for (std::size_t index = 0; index < paths.size(); ++index) {
+    const PathState& path = paths[index];
+    if (!path.is_open(now) || path.route.is_direct()) continue;
+    if (is_taken && !path.is_stale(now)) continue;
+    const double unqueued_s = path.unqueued_s(kLargeBytes, now);
+    if (unqueued_s >= least_s) continue;
+    least_s = unqueued_s;
+    best = index;
+  }
+  if (!is_taken) relay_ = best;
+  return best;
+}
+
+}  // namespace fairlead::relay

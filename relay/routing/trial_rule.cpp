@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "routing/trial_rule.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace fairlead::relay {
+namespace {
+
+using std::chrono::duration;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kLargeBytes = TrialEstimates::kLargeBytes;
+// A trial is followed by so many times what it is expected to take.
+constexpr double kPauseRatio = 20.0;
+// A program that has kept its intervals for so long does not fluctuate: a comparison that fails now
+// may have come a moment too early.
+constexpr milliseconds kCalmTime{4000};
+// A late part says how long the whole message takes, but a pause near its beginning does not.
+constexpr std::uint64_t kMostTimes = 4;
+// Where messages overlap all the time, what they take cannot be distinguished.
+constexpr int kMaxInconclusive = 8;
+
+milliseconds pause_after(double trial_s) {
+  return duration_cast<milliseconds>(duration<double>(kPauseRatio * trial_s));
+}
+
+}  // namespace
+
+TrialRule::TrialRule(const WayRates& planned, Time now)
+    : estimates_(planned),
+      schedule_{.next_check = now + kCheckInterval,
+                .next_comparison = now + kComparisonInterval,
+                .last_comparison = now,
+                .last_slowdown = now} {
+  comparison_.pending.push_back(Way::direct);
+  // The plan says something of relays, and nothing of several connections.
+  if (estimates_.has_parallel()) comparison_.pending.push_back(Way::parallel);
+}
+
+Way TrialRule::next(std::uint64_t bytes, Time now) {
+  begin_due_comparison(bytes, now);
+  const Occasion occasion{.bytes = bytes, .now = now};
+  const TrialEvent event =
+      is_check_due(bytes, now) ? TrialEvent::check_due : TrialEvent::message_due;
+  const TrialAction action = apply(event, occasion);
+  if (action == TrialAction::send_next_trial) return send_trial(occasion);
+  if (action == TrialAction::send_check) return send_check(occasion);
+  return estimates_.best(bytes);
+}
+
+void TrialRule::begin_due_comparison(std::uint64_t bytes, Time now) {
+  if (is_comparing()) return;
+  const Way taken = estimates_.best(bytes);
+  const double trials_s =
+      estimates_.expected_s(Way::direct, bytes) + estimates_.expected_s(Way::relayed, bytes);
+  const bool is_pause_over = taken == Way::mpi || now >= schedule_.next_check;
+  if (is_pause_over && estimates_.may_contention_be_over(bytes, now, pause_after(trials_s))) {
+    apply(TrialEvent::contention_expired, {.now = now, .way = taken});
+    return;
+  }
+  const bool is_wanted =
+      schedule_.is_comparison_requested || (taken == Way::mpi && estimates_.may_mpi_be_slow(bytes));
+  if (!is_wanted || !may_compare(now)) return;
+  apply(TrialEvent::comparison_due, {.now = now, .way = estimates_.best(kLargeBytes)});
+}
+
+bool TrialRule::is_check_due(std::uint64_t bytes, Time now) const {
+  return state_ == TrialState::settled && now >= schedule_.next_check &&
+         estimates_.best(bytes) != Way::mpi;
+}
+
+Way TrialRule::send_trial(const Occasion& occasion) {
+  const Way way = comparison_.pending.front();
+  comparison_.pending.pop_front();
+  comparison_.under_way.push_back(way);
+  schedule_.is_postponed = false;
+  if (comparison_.pending.empty()) apply(TrialEvent::trials_sent, occasion);
+  return way;
+}
+
+Way TrialRule::send_check(const Occasion& occasion) {
+  double trials_s = estimates_.expected_s(Way::direct, occasion.bytes);
+  const bool checks_relay =
+      estimates_.best(occasion.bytes) == Way::striped && estimates_.has_relay();
+  if (checks_relay) trials_s += estimates_.expected_s(Way::relayed, occasion.bytes);
+  schedule_.next_check = occasion.now + std::max(schedule_.check_interval, pause_after(trials_s));
+  schedule_.check_interval = std::min(2 * schedule_.check_interval, kLongestCheckInterval);
+  schedule_.is_postponed = false;
+  if (checks_relay) {
+    comparison_.pending.push_back(Way::relayed);
+    apply(TrialEvent::undecided, occasion);
+  }
+  return Way::direct;
+}
+
+std::optional<std::size_t> TrialRule::choose(std::span<PathState> paths, Way way,
+                                             std::uint64_t bytes, Time now,
+                                             std::optional<std::size_t>& /*taken*/) {
+  // Where further connections add nothing they would only wait for each other.
+  const bool may_take_all_connections = estimates_.is_parallel_faster(kLargeBytes);
+  return paths_.choose(paths, way, bytes, now, may_take_all_connections);
+}
+
+void TrialRule::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
+  if (way == Way::mpi) return;
+  Occasion occasion{.bytes = bytes, .now = now, .way = way};
+  const Way taken = estimates_.best(bytes);
+  const double known_s = estimates_.own_rate_s(taken, bytes);
+  estimates_.learn(way, bytes, seconds);
+  if (way == Way::relayed) {
+    const auto contention = estimates_.learn_contention(bytes, seconds, is_comparing(), now);
+    using enum TrialEstimates::Contention;
+    if (contention == begins) apply(TrialEvent::contention_begins, occasion);
+    if (contention == ends) apply(TrialEvent::contention_ends, occasion);
+    if (!is_comparing()) comparison_.num_inconclusive = 0;
+  }
+  end_trial(way);
+  const bool is_direct_faster =
+      way == Way::direct && taken != Way::mpi && TrialEstimates::kMargin * seconds < known_s;
+  TrialEvent event = TrialEvent::sample;
+  if (!is_comparing() && is_direct_faster) {
+    estimates_.forget_mpi_intervals();
+    occasion.way = taken;
+    event = TrialEvent::direct_faster;
+  } else if (!is_comparing() && taken == Way::mpi && estimates_.is_direct_known_less(bytes)) {
+    event = TrialEvent::direct_unsure;
+  }
+  apply(event, occasion);
+}
+
+void TrialRule::miss(Way way, std::uint64_t bytes, Time now) {
+  const bool was_trial = end_trial(way);
+  if (is_comparing() ? !was_trial : way != Way::relayed) return;
+  const bool is_silent = ++comparison_.num_inconclusive > kMaxInconclusive;
+  const TrialEvent event =
+      is_silent && !is_comparing() ? TrialEvent::relay_silent : TrialEvent::inconclusive;
+  apply(event, {.bytes = bytes, .now = now, .way = way});
+}
+
+bool TrialRule::end_trial(Way way) {
+  const auto found = std::ranges::find(comparison_.under_way, way);
+  if (found == comparison_.under_way.end()) return false;
+  comparison_.under_way.erase(found);
+  return true;
+}
+
+std::optional<Way> TrialRule::leave_if_late(Way way, std::uint64_t bytes,
+                                            std::uint64_t arrived_bytes, double seconds, Time now) {
+  const bool is_direct = way == Way::direct || way == Way::parallel;
+  if (!is_direct || !estimates_.has_relay() || seconds < estimates_.late_after_s(way, bytes)) {
+    return std::nullopt;
+  }
+  const double arrived_ratio =
+      static_cast<double>(std::clamp(arrived_bytes, bytes / kMostTimes, bytes)) /
+      static_cast<double>(bytes);
+  estimates_.learn(way, bytes, seconds / arrived_ratio);
+  std::erase(comparison_.under_way, way);
+  const TrialEvent event = way == Way::parallel ? TrialEvent::parallel_late : TrialEvent::late;
+  apply(event, {.bytes = bytes, .now = now, .way = way});
+  const std::deque<Way>& pending = comparison_.pending;
+  const Way next = pending.empty() ? estimates_.best(bytes) : pending.front();
+  return next == Way::relayed ? next : Way::striped;
+}
+
+bool TrialRule::is_trying(Way way) const {
+  return std::ranges::find(comparison_.under_way, way) != comparison_.under_way.end();
+}
+
+void TrialRule::add_interval(Way way, double interval_s, Time now) {
+  estimates_.add_interval(way, interval_s);
+  if (way == Way::mpi && estimates_.is_mpi_far_slower()) note_slowdown(now);
+}
+
+void TrialRule::note_slowdown(Time now) {
+  apply(TrialEvent::slowdown, {.now = now});
+}
+
+void TrialRule::note_long_gap(Time now) {
+  if (now - schedule_.last_comparison < kComparisonInterval) return;
+  apply(TrialEvent::long_gap, {.now = now, .way = estimates_.best(kLargeBytes)});
+}
+
+void TrialRule::resume(Time now) {
+  if (!std::exchange(schedule_.is_postponed, true)) apply(TrialEvent::resumed, {.now = now});
+}
+
+TrialAction TrialRule::apply(TrialEvent event, const Occasion& occasion) {
+  const TrialStep step = step_of(state_, event);
+  state_ = step.next;
+  act(step.action, occasion);
+  return step.action;
+}
+
+void TrialRule::act(TrialAction action, const Occasion& occasion) {
+  switch (action) {
+    case TrialAction::none:
+    case TrialAction::send_by_best_way:
+    case TrialAction::send_next_trial:
+    case TrialAction::send_check:
+      return;
+    case TrialAction::never:
+      assert(false);
+      return;
+    case TrialAction::evaluate:
+      return evaluate(occasion);
+    case TrialAction::repeat_or_evaluate:
+      return repeat_or_evaluate(occasion);
+    case TrialAction::compare:
+      return compare(occasion);
+    case TrialAction::compare_direct:
+      compare(occasion);
+      comparison_.pending = {Way::direct};
+      return;
+    case TrialAction::compare_at_once:
+      return compare_at_once(occasion);
+    case TrialAction::request_comparison:
+      return request_comparison(occasion);
+    case TrialAction::forget_relay:
+      return estimates_.forget_relay(occasion.now);
+    case TrialAction::forget_stripes:
+      estimates_.forget_stripes();
+      return pause_checks(occasion);
+    case TrialAction::settle:
+      return settle(occasion);
+    case TrialAction::postpone_trials:
+      return postpone_trials(occasion);
+  }
+}
+
+void TrialRule::evaluate(const Occasion& occasion) {
+  if (!comparison_.pending.empty() || !comparison_.under_way.empty()) return;
+  estimates_.forget_old_contention(occasion.bytes, occasion.now);
+  if (comparison_.num_inconclusive <= kMaxInconclusive) {
+    comparison_.pending = estimates_.further_trials(occasion.bytes);
+  }
+  const bool is_decided = comparison_.pending.empty();
+  apply(is_decided ? TrialEvent::decided : TrialEvent::undecided, occasion);
+}
+
+void TrialRule::repeat_or_evaluate(const Occasion& occasion) {
+  const bool may_help = comparison_.num_inconclusive <= kMaxInconclusive;
+  if (!may_help || estimates_.is_known(occasion.way)) return evaluate(occasion);
+  comparison_.pending.push_back(occasion.way);
+  apply(TrialEvent::undecided, occasion);
+}
+
+// While the MPI carries the messages the direct path is tried first: mostly it is as before, and
+// other ranks are late.
+void TrialRule::compare(const Occasion& occasion) {
+  const Way former = occasion.way;
+  schedule_.is_comparison_requested = false;
+  schedule_.last_comparison = occasion.now;
+  schedule_.next_comparison = occasion.now + schedule_.comparison_interval;
+  estimates_.begin_comparison(former, occasion.now);
+  comparison_ = {.pending = {Way::direct}, .former = former};
+  if (former != Way::mpi) comparison_.pending.push_front(former);
+}
+
+// The program has waited for one message far longer than a trial takes.
+void TrialRule::compare_at_once(const Occasion& occasion) {
+  const Time next = schedule_.next_comparison;
+  compare(occasion);
+  comparison_.is_after_long_gap = true;
+  schedule_.next_comparison = std::max(next, occasion.now + kComparisonInterval);
+}
+
+void TrialRule::request_comparison(const Occasion& occasion) {
+  const Time now = occasion.now;
+  if (now - schedule_.last_slowdown > kCalmTime) {
+    schedule_.comparison_interval = kComparisonInterval;
+    schedule_.next_comparison = std::min(schedule_.next_comparison, now);
+  }
+  schedule_.last_slowdown = now;
+  schedule_.is_comparison_requested = true;
+  if (!may_compare(now)) return;
+  apply(TrialEvent::comparison_due, {.now = now, .way = estimates_.best(kLargeBytes)});
+}
+
+void TrialRule::settle(const Occasion& occasion) {
+  std::chrono::milliseconds& interval = schedule_.comparison_interval;
+  if (estimates_.best(occasion.bytes) != comparison_.former) {
+    interval = kComparisonInterval;
+  } else if (!comparison_.is_after_long_gap) {
+    interval = std::min(2 * interval, kLongestComparisonInterval);
+  }
+  comparison_.num_inconclusive = 0;
+  pause_checks(occasion);
+}
+
+// Until the direct path is tried.
+void TrialRule::pause_checks(const Occasion& occasion) {
+  const double trial_s = estimates_.expected_s(Way::direct, occasion.bytes);
+  schedule_.check_interval = kCheckInterval;
+  schedule_.next_check = occasion.now + std::max(kCheckInterval, pause_after(trial_s));
+}
+
+void TrialRule::postpone_trials(const Occasion& occasion) {
+  const bool has_under_way = !comparison_.under_way.empty();
+  comparison_.pending.insert(comparison_.pending.begin(), comparison_.under_way.begin(),
+                             comparison_.under_way.end());
+  comparison_.under_way.clear();
+  schedule_.next_check = std::max(schedule_.next_check, occasion.now + kCheckInterval);
+  schedule_.next_comparison = std::max(schedule_.next_comparison, occasion.now + kCheckInterval);
+  if (has_under_way && state_ == TrialState::settled) apply(TrialEvent::undecided, occasion);
+}
+
+}  // namespace fairlead::relay

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What whole messages take on each way to a host.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace fairlead::relay {
+
+/// What whole messages took on one way: the median of the last three, so that one of them that was
+/// disturbed decides nothing; the fastest until there are three, since the first ones open
+/// connections; the plan before there is any.
+class WayRate {
+ public:
+  WayRate(double planned_Bps, double latency_s)
+      : planned_Bps_(planned_Bps), latency_s_(latency_s) {}
+
+  /// The fastest of the last three counts. So a way is left only for one that is clearly faster.
+  [[nodiscard]] WayRate preferred() const;
+
+  void learn(std::uint64_t bytes, double seconds);
+  /// What was learned is not true any more.
+  void forget() { num_learned_ = 0; }
+  [[nodiscard]] std::size_t num_learned() const { return num_learned_; }
+  [[nodiscard]] double expected_s(std::uint64_t bytes) const;
+  [[nodiscard]] double planned_s(std::uint64_t bytes) const;
+
+ private:
+  [[nodiscard]] double rate_Bps() const;
+
+  double planned_Bps_;
+  double latency_s_;
+  std::array<double, 3> last_Bps_{};
+  std::size_t num_learned_ = 0;
+  bool is_preferred_ = false;
+};
+
+/// Rates of all ways to a host.
+struct WayRates {
+  WayRate direct;
+  WayRate striped;
+  /// Several connections of the direct path; nothing where there are none.
+  std::optional<WayRate> parallel{};
+  /// The best path over other hosts alone; nothing where there is none.
+  std::optional<WayRate> relayed{};
+};
+
+}  // namespace fairlead::relay

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept, bounded and sent again, with a clock of the test's own.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "catch.hpp"
+#include "outboxes.hpp"
+
+using namespace fairlead::relay;
+using namespace fairlead::tests;
+using fairlead::relay::kMaxSegmentBytes;
+using std::chrono::milliseconds;
+
+TEST_CASE("outbox: a message leaves in segments that cover it once") {
+  Outbox box(config(1e9, 1e9), kStart);
+  const std::size_t bytes = 3 * kMaxSegmentBytes + 5;
+  CHECK(box.add(1, payload(bytes), Way::striped, kStart) == 1);
+  CHECK(box.add(1, payload(1), Way::striped, kStart) == 2);
+  std::set<std::uint64_t> offsets;
+  std::uint64_t sum = 0;
+  while (auto departure = box.next(kStart, OwnRouter::ready)) {
+    if (departure->header.message != 1) continue;
+    offsets.insert(departure->header.offset_bytes);
+    sum += departure->header.segment_bytes;
+  }
+  CHECK(offsets == std::set<std::uint64_t>{0, 65536, 131072, 196608});
+  CHECK(sum == bytes);
+}
+
+TEST_CASE("outbox: the MPI carries messages of a sender that is far ahead of its receiver") {
+  constexpr std::uint64_t kBytes = 16 << 20;
+  Outbox box(config(1e8, 3e9), kStart);
+  std::uint64_t number = 0;
+  for (std::uint64_t sent = 0; sent < Outbox::kMaxKeptBytes; sent += kBytes) {
+    CHECK(box.way_to(1, kBytes, kStart) != Way::mpi);
+    number = box.add(1, payload(kBytes), Way::striped, kStart);
+  }
+  CHECK(box.way_to(1, kBytes, kStart) == Way::mpi);
+  CHECK_FALSE(box.has_room(1));
+  // One is refused, another arrives.
+  box.refuse(1, number, kStart);
+  CHECK(box.has_room(kBytes));
+  CHECK_FALSE(box.has_room(kBytes + 1));
+  while (const auto departure = box.next(kStart, OwnRouter::ready)) {
+    box.acknowledge(acknowledgement(*departure), kStart);
+  }
+  CHECK(box.has_room(2 * kBytes));
+  CHECK(box.way_to(1, kBytes, kStart) != Way::mpi);
+}
+
+TEST_CASE("outbox: a message that is larger than all that is kept goes alone") {
+  Outbox box(config(1e8, 3e9), kStart);
+  CHECK(box.has_room(Outbox::kMaxKeptBytes + 1));
+  box.add(1, payload(1), Way::striped, kStart);
+  CHECK_FALSE(box.has_room(Outbox::kMaxKeptBytes));
+}
+
+TEST_CASE("outbox: what is not acknowledged goes by another path") {
+  Outbox box(config(1e9, 1e9), kStart);
+  box.add(1, payload(100), Way::striped, kStart);
+  const auto first = box.next(kStart, OwnRouter::ready);
+  REQUIRE(first);
+  CHECK_FALSE(box.next(kStart, OwnRouter::ready));
+  const Time late = kStart + milliseconds(400);
+  box.expire(late);
+  const auto second = box.next(late, OwnRouter::ready);
+  REQUIRE(second);
+  CHECK(second->header.num_hops != first->header.num_hops);
+  // Either acknowledgement ends it.
+  box.acknowledge(acknowledgement(*first), late);
+  CHECK(box.is_empty());
+}
+
+TEST_CASE("outbox: a late acknowledgement does not time the path of the repetition") {
+  Outbox box(config(1e9, 1e9), kStart);
+  box.add(1, payload(2 * kMaxSegmentBytes), Way::striped, kStart);
+  std::vector<Departure> first;
+  while (auto departure = box.next(kStart, OwnRouter::ready)) first.push_back(*departure);
+  REQUIRE(first.size() == 2);
+  REQUIRE(first[0].header.num_hops == first[1].header.num_hops);
+  Time now = kStart + milliseconds(400);
+  box.expire(now);
+  std::size_t other = 0;
+  while (auto departure = box.next(now, OwnRouter::ready)) other = departure->header.num_hops;
+  REQUIRE((other == 1 || other == 2));
+  REQUIRE(other != first[0].header.num_hops);
+  now += std::chrono::microseconds(1);
+  for (const Departure& departure : first) box.acknowledge(acknowledgement(departure), now);
+  CHECK(box.is_empty());
+  CHECK(box.paths_to(1)[other - 1].rate_Bps == 1e9);
+}
+
+namespace {
+
+struct Sendings {
+  double seconds = 0.0;
+  double num_bytes = 0.0;
+  int most_of_segment = 0;
+};
+
+// Sends all that is in the box over one interface that all paths share, until it has arrived or it
+// takes ten times what it should.
+Sendings send_over_one_interface(Outbox& box, double rate_Bps, double bytes, OwnRouter router) {
+  Sendings sendings;
+  std::map<std::uint64_t, int> num_of_offset;
+  std::multimap<Time, Departure> arrivals;
+  Time now = kStart;
+  Time free_at = now;
+  while (!box.is_empty() && sendings.seconds < 10.0 * bytes / rate_Bps) {
+    box.expire(now);
+    while (auto departure = box.next(now, router)) {
+      const auto& header = departure->header;
+      sendings.num_bytes += header.segment_bytes;
+      sendings.most_of_segment =
+          std::max(sendings.most_of_segment, ++num_of_offset[header.offset_bytes]);
+      free_at = std::max(now, free_at) + std::chrono::nanoseconds(static_cast<std::int64_t>(
+                                             1e9 * header.segment_bytes / rate_Bps));
+      arrivals.emplace(free_at, *departure);
+    }
+    now += milliseconds(10);
+    while (!arrivals.empty() && arrivals.begin()->first <= now) {
+      box.acknowledge(acknowledgement(arrivals.begin()->second), now);
+      arrivals.erase(arrivals.begin());
+    }
+    sendings.seconds = std::chrono::duration<double>(now - kStart).count();
+  }
+  return sendings;
+}
+
+}  // namespace
+
+TEST_CASE("outbox: repetitions do not fill an interface on which a segment takes long") {
+  // The first segment alone takes twice the least time after which one is sent again.
+  constexpr double kRate_Bps = 1e5;
+  constexpr std::size_t kBytes = std::size_t{400} * kMaxSegmentBytes;
+  const OwnRouter router = GENERATE(OwnRouter::absent, OwnRouter::ready);
+  Outbox box(config(1e8, 1e8), kStart);
+  box.claim(1, box.add(1, payload(kBytes), Way::striped, kStart));
+
+  const Sendings sendings = send_over_one_interface(box, kRate_Bps, kBytes, router);
+
+  INFO(static_cast<int>(router) << ": " << sendings.seconds << " s, " << sendings.num_bytes);
+  CHECK(box.is_empty());
+  CHECK(sendings.most_of_segment <= 6);
+  CHECK(sendings.num_bytes < 1.5 * kBytes);
+  CHECK(sendings.seconds < 1.5 * kBytes / kRate_Bps);
+}
+
+TEST_CASE("outbox: what went without routers by a connection that has ended goes at once") {
+  Outbox box(config(1e9, 1e9), kStart);
+  box.add(1, payload(3 * kMaxSegmentBytes), Way::striped, kStart);
+  std::vector<Departure> first;
+  while (auto departure = box.next(kStart, OwnRouter::absent)) first.push_back(*departure);
+  REQUIRE(first.size() == 3);
+  box.acknowledge(acknowledgement(first[0]), kStart);
+
+  box.lose_connection(1);
+
+  std::set<std::uint64_t> offsets;
+  while (auto departure = box.next(kStart, OwnRouter::absent)) {
+    CHECK(departure->bypasses_routers);
+    offsets.insert(departure->header.offset_bytes);
+  }
+  CHECK(offsets == std::set<std::uint64_t>{65536, 131072});
+}
+
+TEST_CASE("outbox: without any router messages go to the receiver itself") {
+  Outbox box(config(1e9, 1e9), kStart);
+  box.add(1, payload(100), Way::striped, kStart);
+  REQUIRE(box.next(kStart, OwnRouter::ready));
+  box.lose_router();
+  const auto departure = box.next(kStart, OwnRouter::absent);
+  REQUIRE(departure);
+  CHECK(departure->bypasses_routers);
+}
+
+TEST_CASE("outbox: what a receiver has not matched is bounded, and a claim frees it") {
+  Outbox box(config(1e12, 1e12), kStart);
+  const std::size_t bytes = Outbox::kUnclaimedBytes / 2 + 1;
+  std::set<std::uint64_t> seen;
+  for (int message = 0; message < 4; ++message) box.add(1, payload(bytes), Way::striped, kStart);
+  const auto send_all = [&] {
+    while (auto departure = box.next(kStart, OwnRouter::ready)) {
+      seen.insert(departure->header.message);
+      // Not the last segment, so that no message is done.
+      if (departure->header.offset_bytes + departure->header.segment_bytes < bytes) {
+        box.acknowledge(acknowledgement(*departure), kStart + milliseconds(1));
+      }
+    }
+  };
+  send_all();
+  CHECK(seen == std::set<std::uint64_t>{1});
+  box.claim(1, 3);
+  send_all();
+  CHECK(seen == std::set<std::uint64_t>{1, 3});
+}
+
+TEST_CASE("outbox: a message that was matched or refused before it was added does not count") {
+  // The receiver may have the envelope while the sender is on its way to add the message.
+  Outbox box(config(1e12, 1e12), kStart);
+  const bool is_refused = GENERATE(false, true);
+  for (int message = 0; message < 4; ++message) {
+    const std::uint64_t number = box.reserve(1);
+    if (is_refused) {
+      box.refuse(1, number, kStart);
+    } else {
+      box.claim(1, number);
+    }
+    box.add(1, number, payload(Outbox::kUnclaimedBytes / 2), Way::striped, kStart);
+    while (auto departure = box.next(kStart, OwnRouter::ready)) {
+      box.acknowledge(acknowledgement(*departure), kStart + milliseconds(1));
+    }
+    CHECK(box.is_empty());
+  }
+}
+
+TEST_CASE("outbox: an unmatched message counts also when it has arrived") {
+  Outbox box(config(1e12, 1e12), kStart);
+  for (int message = 0; message < 2; ++message) {
+    box.add(1, payload(Outbox::kUnclaimedBytes), Way::striped, kStart);
+  }
+  const auto send_all = [&] {
+    std::uint64_t last = 0;
+    while (auto departure = box.next(kStart, OwnRouter::ready)) {
+      last = departure->header.message;
+      box.acknowledge(acknowledgement(*departure), kStart + milliseconds(1));
+    }
+    return last;
+  };
+  CHECK(send_all() == 1);
+  CHECK(send_all() == 0);
+  box.claim(1, 1);
+  CHECK(send_all() == 2);
+  CHECK(box.is_empty());
+}
+
+TEST_CASE("outbox: while the own router hangs, closed paths leave the way past it") {
+  Outbox box(config(1e9, 1e9), kStart);
+  box.add(1, payload(100), Way::striped, kStart);
+  CHECK_FALSE(box.next(kStart, OwnRouter::busy));
+  // Both paths fail, one after the other.
+  Time now = kStart;
+  for (int path = 0; path < 2; ++path) {
+    REQUIRE(box.next(now, OwnRouter::ready));
+    now += milliseconds(310);
+    box.expire(now);
+  }
+  const auto departure = box.next(now, OwnRouter::busy);
+  REQUIRE(departure);
+  CHECK(departure->bypasses_routers);
+}
+
+TEST_CASE("outbox: a message after short ones on a busy machine leaves a router that hangs soon") {
+  Outbox box(config(1e9, 1e9), kStart);
+  Time now = kStart;
+  // Processes that share a core answer late, whatever the size.
+  for (int message = 0; message < 100; ++message) {
+    box.claim(1, box.add(1, payload(25), Way::striped, now));
+    const auto departure = box.next(now, OwnRouter::ready);
+    REQUIRE(departure);
+    now += milliseconds(20);
+    box.acknowledge(acknowledgement(*departure), now);
+  }
+  REQUIRE(box.is_empty());
+
+  box.add(1, payload(3 << 20), Way::striped, now);
+  const Time begun = now;
+  bool bypasses_routers = false;
+  while (!bypasses_routers && now - begun < std::chrono::minutes(10)) {
+    while (const auto departure = box.next(now, OwnRouter::ready)) {
+      bypasses_routers |= departure->bypasses_routers;
+    }
+    now += milliseconds(50);
+    box.expire(now);
+  }
+
+  CHECK(bypasses_routers);
+  CHECK(now - begun < std::chrono::seconds(5));
+}
+
+namespace {
+
+// A match question, which a busy receiver answers late.
+void ask(Outbox& box, Time& now) {
+  box.claim(1, box.add(1, payload(8), Way::direct, now));
+  const auto departure = box.next(now, OwnRouter::ready);
+  REQUIRE(departure);
+  REQUIRE(departure->header.message_bytes == 8);
+  now += milliseconds(20);
+  box.acknowledge(acknowledgement(*departure), now);
+}
+
+}  // namespace
+
+TEST_CASE("outbox: messages are timed while match questions are asked") {
+  constexpr std::uint64_t kBytes = std::uint64_t{8} * kMaxSegmentBytes;
+  Outbox box(config(1e8, 3e8), kStart);
+  REQUIRE(box.is_striping_worth(1, kBytes));
+  Time now = kStart;
+  for (int message = 0; message < 4; ++message) {
+    box.claim(1, box.add(1, payload(kBytes), Way::striped, now));
+    std::vector<Departure> departures;
+    while (const auto departure = box.next(now, OwnRouter::ready)) departures.push_back(*departure);
+    REQUIRE(departures.size() == 8);
+    ask(box, now);
+    // Far slower than planned.
+    now += milliseconds(500);
+    for (const Departure& departure : departures) box.acknowledge(acknowledgement(departure), now);
+    REQUIRE(box.is_empty());
+  }
+  CHECK_FALSE(box.is_striping_worth(1, kBytes));
+}
+
+TEST_CASE("outbox: a message whose last acknowledgement is on its way does not hold the next one") {
+  constexpr std::size_t kBytes = std::size_t{16} * kMaxSegmentBytes;
+  // The plan expects much of the relay; it is half as fast as the direct path.
+  Outbox box(config(5e7, 1e8), kStart);
+  Time now = kStart;
+  int num_by_mpi = 0;
+  std::vector<Departure> late;
+  for (int message = 0; message < 20; ++message) {
+    const Way way = box.way_to(1, kBytes, now);
+    if (way == Way::mpi) {
+      ++num_by_mpi;
+      now += milliseconds(10);
+      continue;
+    }
+    box.claim(1, box.add(1, payload(kBytes), way, now));
+    now += milliseconds(way == Way::direct ? 10 : 20);
+    for (const Departure& departure : late) box.acknowledge(acknowledgement(departure), now);
+    late.clear();
+    while (auto departure = box.next(now, OwnRouter::ready)) {
+      const auto end = departure->header.offset_bytes + departure->header.segment_bytes;
+      if (end == kBytes) {
+        late.push_back(*departure);
+      } else {
+        box.acknowledge(acknowledgement(*departure), now);
+      }
+    }
+  }
+  CHECK(num_by_mpi >= 12);
+}
+
+TEST_CASE("outbox: a refused message is forgotten") {
+  Outbox box(config(1e9, 1e9), kStart);
+  box.add(1, payload(10 * kMaxSegmentBytes), Way::striped, kStart);
+  REQUIRE(box.next(kStart, OwnRouter::ready));
+  box.refuse(1, 1, kStart);
+  CHECK_FALSE(box.next(kStart, OwnRouter::ready));
+  CHECK(box.is_empty());
+  CHECK(box.paths_to(1)[0].in_flight_bytes == 0);
+  CHECK(box.paths_to(1)[1].in_flight_bytes == 0);
+}

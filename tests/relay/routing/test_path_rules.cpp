@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which connections of the direct path a rule may take.
+#include "routing/path_rules.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "catch.hpp"
+
+using namespace fairlead::relay;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::vector<Route> direct_route() {
+  return {{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = 1e8}};
+}
+
+std::size_t num_connections(RuleName name, std::size_t num_hosts) {
+  return with_connections(name, direct_route(), num_hosts).size();
+}
+
+/// The ways of so many messages of 1 MiB that each take as long as expected.
+std::vector<Way> ways_of(std::size_t num_hosts, int num_messages) {
+  const auto routes = with_connections(RuleName::trials, direct_route(), num_hosts);
+  Time now{};
+  const auto rule = make_trial_rule(routes, 1e8, now);
+  std::vector<Way> ways;
+  for (int message = 0; message < num_messages; ++message) {
+    ways.push_back(rule->next(1 << 20, now));
+    now += 10ms;
+    if (ways.back() != Way::mpi) rule->learn(ways.back(), 1 << 20, 0.01, now);
+  }
+  return ways;
+}
+
+}  // namespace
+
+TEST_CASE("path rules: many hosts share a router's connections") {
+  CHECK(num_connections(RuleName::trials, 2) == 8);
+  CHECK(num_connections(RuleName::trials, 128) == 8);
+  CHECK(num_connections(RuleName::trials, 256) == 4);
+  CHECK(num_connections(RuleName::trials, 2000) == 1);
+  CHECK(num_connections(RuleName::mcm, 2) == 1);
+  CHECK(with_connections(RuleName::trials, {}, 2).empty());
+}
+
+TEST_CASE(
+    "path rules: several connections are tried where there are several, also without relays") {
+  CHECK(std::ranges::count(ways_of(2, 30), Way::parallel) > 0);
+  CHECK(std::ranges::count(ways_of(2000, 30), Way::parallel) == 0);
+}
