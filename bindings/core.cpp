@@ -97,6 +97,9 @@ NB_MODULE(_core, module) {
            "latency_s"_a, "bandwidth_Bps"_a, "nic_out_Bps"_a, "nic_in_Bps"_a, "group_of_pair"_a,
            "src_of_pair"_a, "dst_of_pair"_a, "capacity_Bps"_a);
 
+  nb::class_<DemandArrays>(module, "DemandArrays", "Work of ranks, and speeds of hosts.")
+      .def(nb::init<Values, Values, Values>(), "work_s"_a, "one_core_speed"_a, "all_cores_speed"_a);
+
   nb::class_<SearchLimits>(module, "SearchLimits",
                            "Bounds on the search of `optimize`, and its starts.")
       .def(nb::init<std::uint64_t, std::int64_t, double, int,
@@ -129,6 +132,17 @@ NB_MODULE(_core, module) {
       },
       "bytes"_a, "messages"_a, "network"_a, "host_of_rank"_a,
       "Costs of a placement; nan where traffic crosses an unmeasured pair.");
+
+  module.def(
+      "slowest_rank_s",
+      [](const Csr& bytes, const Csr& messages, const NetworkArrays& network,
+         const DemandArrays& demand, const Indices& host_of_rank) {
+        const nb::gil_scoped_release unlocked;
+        return fairlead::slowest_rank_s(bytes.view(), messages.view(), network.view(),
+                                        demand.view(), view(host_of_rank));
+      },
+      "bytes"_a, "messages"_a, "network"_a, "demand"_a, "host_of_rank"_a,
+      "Time of the slowest rank, and the mean host's share of all messages.");
 
   module.def(
       "weighted_sum",
@@ -213,6 +227,18 @@ NB_MODULE(_core, module) {
       },
       "bytes"_a, "messages"_a, "network"_a, "slots"_a, "with_mean"_a, "limits"_a,
       "The placement of the smallest bottleneck_s or bottleneck_and_mean_s found.");
+
+  module.def(
+      "optimize_slowest_rank",
+      [](const Csr& bytes, const Csr& messages, const NetworkArrays& network,
+         const DemandArrays& demand, const Indices& slots, const SearchLimits& limits) {
+        const nb::gil_scoped_release unlocked;
+        return fairlead::optimize_bottleneck(
+            bytes.view(), messages.view(), network.view(), view(slots),
+            fairlead::BottleneckObjective::bottleneck_and_mean, limits.options(), demand.view());
+      },
+      "bytes"_a, "messages"_a, "network"_a, "demand"_a, "slots"_a, "limits"_a,
+      "The placement of the smallest slowest_rank_s found.");
 
   module.def(
       "scotch_tree_placement",

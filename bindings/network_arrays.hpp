@@ -6,6 +6,7 @@
 
 #include <span>
 
+#include "fairlead/mapping/compute_demand.hpp"
 #include "fairlead/mapping/placement_cost.hpp"
 #include "search_limits.hpp"
 
@@ -35,5 +36,17 @@ struct NetworkArrays {
                        .src_of_pair = look(src_of_pair),
                        .dst_of_pair = look(dst_of_pair),
                        .capacity_Bps = look(capacity_Bps)}};
+  }
+};
+
+/// What ranks compute and how fast hosts do it, in Python's form.
+struct DemandArrays {
+  Values work_s, one_core_speed, all_cores_speed;
+
+  [[nodiscard]] fairlead::ComputeDemand view() const {
+    const auto look = [](const Values& array) { return std::span(array.data(), array.size()); };
+    return {.work_s = look(work_s),
+            .one_core_speed = look(one_core_speed),
+            .all_cores_speed = look(all_cores_speed)};
   }
 };

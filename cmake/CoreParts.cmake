@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Folders of core/ that the MPI side links; the library of each is named fairlead_ and its last part.
+# Folders of core/ and relay/ that the MPI side links; the library of each is named fairlead_ and its last part.
 set(fairlead_core_parts
-    network
-    relay
-    mapping/cost
-    mapping/anneal
-    mapping/roles
-    collectives
+    core/network
+    core/host
+    core/mapping/cost
+    core/mapping/anneal
+    core/mapping/roles
+    core/collectives
+    relay/wire
+    relay/routing
+    relay/endpoint
 )

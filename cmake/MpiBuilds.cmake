@@ -27,7 +27,9 @@ foreach(
     core/include
     core/mapping
     core/network
-    core/relay
+    relay/endpoint
+    relay/routing
+    relay/wire
     cmake
     examples
 )

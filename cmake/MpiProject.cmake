@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Builds mpi/ for one MPI as a project of its own, with the libraries of core/ that it links.
+# Builds mpi/ for one MPI as a project of its own, with the libraries of core/ and relay/ that it links.
 include(ExternalProject)
 include(${CMAKE_CURRENT_LIST_DIR}/CoreParts.cmake)
 list(
@@ -26,7 +26,8 @@ function(add_mpi_project name wrapper version)
             -DCMAKE_INSTALL_PREFIX=<INSTALL_DIR>
             -DFAIRLEAD_WERROR=${FAIRLEAD_WERROR}
             -DFAIRLEAD_JSON_INCLUDE_DIR=${FAIRLEAD_JSON_INCLUDE_DIR}
-            -DFAIRLEAD_CORE_BUILD=${PROJECT_BINARY_DIR}/core
+            -DFAIRLEAD_SODIUM_ARCHIVE=${FAIRLEAD_SODIUM_ARCHIVE}
+            -DFAIRLEAD_CORE_BUILD=${PROJECT_BINARY_DIR}
             -DFAIRLEAD_CORE_COMPILER=${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}
         DEPENDS ${fairlead_core_libraries}
         BUILD_ALWAYS TRUE

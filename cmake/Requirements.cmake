@@ -31,7 +31,12 @@ endif()
 
 # Loaded when it is used; looked for here, so that its absence is reported before that.
 find_library(SODIUM_LIBRARY NAMES sodium)
-if(NOT SODIUM_LIBRARY)
+set(FAIRLEAD_SODIUM_ARCHIVE
+    ""
+    CACHE FILEPATH
+    "libsodium.a of position-independent code that is linked in; empty: libsodium is loaded"
+)
+if(NOT SODIUM_LIBRARY AND NOT FAIRLEAD_SODIUM_ARCHIVE)
     list(APPEND fairlead_missing "libsodium (Debian, Ubuntu: libsodium-dev)")
 endif()
 

@@ -136,7 +136,8 @@ std::vector<char> reached_without(const std::vector<char>& is_in_group, std::siz
   return is_reached;
 }
 
-/// Bytes that have to cross a group, where `cannot[src][dst]` tells who cannot do without it.
+/// Bytes that have to cross a group, where `cannot[src][dst]` marks hosts that cannot do without
+/// it.
 double crossing_bytes(const Request& request, const std::vector<std::vector<char>>& reached) {
   const std::size_t num_hosts = reached.size();
   const Blocks blocks(request, num_hosts);

@@ -17,7 +17,7 @@ constexpr double kRounding = 1e-9;
 constexpr std::int32_t kNoTree = -1;
 
 /// What an edge may do that a better one would not. Later ones are tried when earlier ones fail.
-enum class Freedom : std::uint8_t {
+enum class Relaxation : std::uint8_t {
   own_parents,  ///< only hosts that belong to the tree have children in it
   any_parents,  ///< any host with capacity left
   crossing,     ///< islands are entered again
@@ -66,8 +66,8 @@ class Growth {
     for (std::size_t tree = 0; tree < trees_.size(); ++tree) plant(tree);
   }
 
-  std::vector<ParentOfHost> grown() {
-    using enum Freedom;
+  std::vector<ParentOfHost> grow_all() {
+    using enum Relaxation;
     std::size_t num_missing = trees_.size() * (left_Bps_.size() - 1);
     while (num_missing > 0) {
       std::size_t num_grown = 0;
@@ -168,11 +168,11 @@ class Growth {
     return hop_s_[parent * left_Bps_.size() + child];
   }
 
-  /// One edge of any tree, with as little freedom as there is need for.
-  std::size_t grow_any(std::initializer_list<Freedom> freedoms) {
-    for (const Freedom freedom : freedoms) {
+  /// One edge of any tree, with as little relaxation as there is need for.
+  std::size_t grow_any(std::initializer_list<Relaxation> relaxations) {
+    for (const Relaxation relaxation : relaxations) {
       for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
-        if (grow(tree, freedom)) return 1;
+        if (grow(tree, relaxation)) return 1;
       }
     }
     return 0;
@@ -235,23 +235,23 @@ class Growth {
     });
   }
 
-  bool grow(std::size_t index, Freedom freedom) {
-    const Edge edge = best_edge(index, freedom);
+  bool grow(std::size_t index, Relaxation relaxation) {
+    const Edge edge = best_edge(index, relaxation);
     if (edge.arrival_s == kInfinity) return false;
     take(index, edge);
     return true;
   }
 
-  [[nodiscard]] Edge best_edge(std::size_t index, Freedom freedom) const {
+  [[nodiscard]] Edge best_edge(std::size_t index, Relaxation relaxation) const {
     const Tree& tree = trees_[index];
     std::vector<std::int32_t> num_open(num_islands_, 0);  // edges that the tree can still add
     std::vector<std::size_t> parents;
     for (const std::size_t host : tree.hosts) {
       const bool is_own =
           is_root(index, host) || tree_of_host_[host] == static_cast<std::int32_t>(index);
-      if (!is_own && freedom == Freedom::own_parents) continue;
+      if (!is_own && relaxation == Relaxation::own_parents) continue;
       const std::int32_t open = num_slots(left_Bps(index, host));
-      if (open == 0 && freedom != Freedom::overload) continue;
+      if (open == 0 && relaxation != Relaxation::overload) continue;
       num_open[island(host)] += open;
       parents.push_back(host);
     }
@@ -271,9 +271,9 @@ class Growth {
         for (const std::size_t child : children) {
           Edge edge{parent, child, tree.arrival_s[parent] + hop_s(parent, child)};
           if (edge.arrival_s >= best.arrival_s) continue;
-          if (freedom == Freedom::overload) {
+          if (relaxation == Relaxation::overload) {
             edge.arrival_s += overload_s(index, parent, child);
-          } else if (!may_take(index, edge, freedom, num_open)) {
+          } else if (!may_take(index, edge, relaxation, num_open)) {
             continue;
           }
           if (edge.arrival_s < best.arrival_s) best = edge;
@@ -284,12 +284,12 @@ class Growth {
     return best;
   }
 
-  [[nodiscard]] bool may_take(std::size_t index, const Edge& edge, Freedom freedom,
+  [[nodiscard]] bool may_take(std::size_t index, const Edge& edge, Relaxation relaxation,
                               const std::vector<std::int32_t>& num_open) const {
     const Tree& tree = trees_[index];
     const std::size_t from = island(edge.parent);
     const std::size_t to = island(edge.child);
-    if (from != to && freedom < Freedom::crossing) {
+    if (from != to && relaxation < Relaxation::crossing) {
       if (tree.is_entered[to] != 0) return false;
       // What is left has to reach the hosts at home, and every tree has to get out of here.
       if (tree.num_missing[from] > 0 && num_open[from] <= 1) return false;
@@ -392,7 +392,7 @@ std::vector<ParentOfHost> grow_trees(const TreeLinks& links,
                                      std::span<const std::int32_t> island_of_host,
                                      std::span<const std::int32_t> root_of_tree,
                                      const GrowthOptions& options) {
-  return Growth(links, island_of_host, root_of_tree, options).grown();
+  return Growth(links, island_of_host, root_of_tree, options).grow_all();
 }
 
 }  // namespace fairlead::collectives

@@ -10,7 +10,7 @@
 
 #include "base/random.hpp"
 #include "mapping/anneal/cooling.hpp"
-#include "mapping/anneal/freedom.hpp"
+#include "mapping/anneal/move_constraints.hpp"
 #include "mapping/anneal/stop_criterion.hpp"
 
 namespace fairlead::optimizing {
@@ -38,12 +38,12 @@ class Thresholds {
 template <typename State>
 class Annealing {
  public:
-  Annealing(State& state, Freedom& freedom, Random random)
-      : state_(state), freedom_(freedom), random_(random) {}
+  Annealing(State& state, MoveConstraints& constraints, Random random)
+      : state_(state), constraints_(constraints), random_(random) {}
 
   /// @param stop  called with the number of proposals made since; true ends the walk
   void run(const Cooling& cooling, StopCriterion& stop) {
-    if (state_.occupancy().num_hosts() < 2 || freedom_.movable().empty()) return;
+    if (state_.occupancy().num_hosts() < 2 || constraints_.movable().empty()) return;
     static const Thresholds thresholds;
     const auto num_blocks = std::max<std::int64_t>(1, cooling.num_steps / kBlock);
     const double begin_s = stop.elapsed_s();
@@ -76,7 +76,7 @@ class Annealing {
 
   void propose_swap(float limit) {
     const auto& occupancy = state_.occupancy();
-    const auto movable = freedom_.movable();
+    const auto movable = constraints_.movable();
     const std::int32_t task = movable[random_index(movable.size())];
     const std::int32_t here = occupancy.host_of(task);
     const std::int32_t there = target_host(task, here);
@@ -84,10 +84,10 @@ class Annealing {
     const auto occupants = occupancy.occupants(there);
     if (occupants.empty()) return;
     const std::int32_t occupant = occupants[random_index(occupants.size())];
-    if (!freedom_.allows(task, here, occupant, there)) return;
+    if (!constraints_.allows(task, here, occupant, there)) return;
     if (state_.swap_change(task, occupant, limit) < limit) {
       state_.swap(task, occupant);
-      freedom_.note(task, here, occupant, there);
+      constraints_.add_move(task, here, occupant, there);
       if constexpr (requires { state_.keep_if_best(); }) state_.keep_if_best();
     }
   }
@@ -112,8 +112,8 @@ class Annealing {
 
   void propose_host_swap(float limit) {
     const auto& occupancy = state_.occupancy();
-    if (!freedom_.allows_host_swaps()) return;
-    const auto movable = freedom_.movable();
+    if (!constraints_.allows_host_swaps()) return;
+    const auto movable = constraints_.movable();
     const std::int32_t task = movable[random_index(movable.size())];
     const std::int32_t one = occupancy.host_of(task);
     const std::int32_t other = target_host(task, one);
@@ -130,7 +130,7 @@ class Annealing {
   }
 
   State& state_;
-  Freedom& freedom_;
+  MoveConstraints& constraints_;
   Random random_;
 };
 

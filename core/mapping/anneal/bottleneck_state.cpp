@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objectives `bottleneck_s` and `bottleneck_and_mean_s`, smoothed.
+// The objectives `bottleneck_s`, `bottleneck_and_mean_s` and `slowest_rank_s`, smoothed.
 #include "mapping/anneal/bottleneck_state.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
+
+#include "mapping/anneal/powers.hpp"
 
 namespace fairlead::optimizing {
 namespace {
@@ -14,15 +17,6 @@ constexpr std::int32_t kStepsPerSum = 256;
 
 // The exact times are computed if the energy is within this factor of the smallest one.
 constexpr double kWorthALook = 1.1;
-
-double eighth_power(double value) {
-  const double second = value * value, fourth = second * second;
-  return fourth * fourth;
-}
-
-double eighth_root(double value) {
-  return std::sqrt(std::sqrt(std::sqrt(std::max(value, 0.0))));
-}
 
 }  // namespace
 
@@ -60,11 +54,19 @@ Resources::Resources(const MeasuredNetwork& network)
     }
     first_.push_back(on_way_.size());
   }
+  std::vector<std::set<std::int32_t>> hosts_of_group(network.groups.capacity_Bps.size());
+  for (std::size_t entry = 0; entry < network.groups.group_of_pair.size(); ++entry) {
+    auto& hosts = hosts_of_group[static_cast<std::size_t>(network.groups.group_of_pair[entry])];
+    hosts.insert(static_cast<std::int32_t>(network.groups.src_of_pair[entry]));
+    hosts.insert(static_cast<std::int32_t>(network.groups.dst_of_pair[entry]));
+  }
+  for (const auto& hosts : hosts_of_group) hosts_of_group_.emplace_back(hosts.begin(), hosts.end());
 }
 
 BottleneckState::BottleneckState(const TaskGraph& bytes, const TaskGraph& messages,
                                  const Resources& resources, const HostCosts& costs,
-                                 BottleneckObjective objective, Occupancy occupancy)
+                                 BottleneckObjective objective, Occupancy occupancy,
+                                 const ComputeDemand& demand)
     : bytes_(bytes),
       messages_(messages),
       partners_(bytes.num_exchanges() > 0 ? bytes : messages),
@@ -77,7 +79,9 @@ BottleneckState::BottleneckState(const TaskGraph& bytes, const TaskGraph& messag
       load_s_(resources.size() + 2 * static_cast<std::size_t>(bytes.num_tasks()), 0.0),
       change_s_(load_s_.size(), 0.0),
       is_touched_(load_s_.size(), 0),
-      host_then_(static_cast<std::size_t>(bytes.num_tasks()), -1) {
+      host_then_(static_cast<std::size_t>(bytes.num_tasks()), -1),
+      demand_(demand) {
+  if (demand_.is_known()) hosts_.emplace(resources.num_hosts());
   for (std::int32_t task = 0; task < bytes_.num_tasks(); ++task) {
     const std::int32_t host = occupancy_.host_of(task);
     for (const Exchange& exchange : bytes_.of(task)) {
@@ -104,9 +108,10 @@ void BottleneckState::keep_if_best() {
   const auto place = [this](std::size_t index) {
     return load_s_.begin() + static_cast<std::ptrdiff_t>(index);
   };
-  const double exact_s = *std::max_element(place(0), place(resources_.first_inside())) +
-                         *std::max_element(place(resources_.size()), load_s_.end()) +
-                         sums_.all_s * mean_share_;
+  const double busiest_s = hosts_ ? slowest_host_s()
+                                  : *std::max_element(place(0), place(resources_.first_inside())) +
+                                        *std::max_element(place(resources_.size()), load_s_.end());
+  const double exact_s = busiest_s + sums_.all_s * mean_share_;
   if (exact_s >= best_s_) return;
   best_s_ = exact_s;
   const auto hosts = occupancy_.host_of_task();
@@ -114,13 +119,15 @@ void BottleneckState::keep_if_best() {
 }
 
 double BottleneckState::energy_of(const Sums& sums) const {
+  if (hosts_) return eighth_root(sums.hosts) + sums.all_s * mean_share_;
   return eighth_root(sums.transfer) + eighth_root(sums.latency) + sums.all_s * mean_share_;
 }
 
 BottleneckState::Sums BottleneckState::after(const Sums& change) const {
   return {.transfer = sums_.transfer + change.transfer,
           .latency = sums_.latency + change.latency,
-          .all_s = sums_.all_s + change.all_s};
+          .all_s = sums_.all_s + change.all_s,
+          .hosts = sums_.hosts + change.hosts};
 }
 
 void BottleneckState::count(std::size_t place, double before_s, double after_s, Sums& sums) const {
@@ -206,7 +213,96 @@ BottleneckState::Sums BottleneckState::collect() {
     const auto index = static_cast<std::size_t>(place);
     count(index, load_s_[index], load_s_[index] + change_s_[index], change);
   }
+  if (hosts_) change.hosts = collect_hosts(*hosts_);
   return change;
+}
+
+double BottleneckState::collect_hosts(HostTimes& hosts) {
+  for (const std::int32_t task : moved_) {
+    hosts.touch(occupancy_.host_of(task));
+    hosts.touch(host_then(task));
+  }
+  const auto num_resources = static_cast<std::int32_t>(resources_.size());
+  for (const std::int32_t place : touched_) {
+    const auto index = static_cast<std::size_t>(place);
+    if (place >= num_resources) {
+      const std::int32_t task = (place - num_resources) % bytes_.num_tasks();
+      hosts.touch(occupancy_.host_of(task));
+      hosts.touch(host_then(task));
+      continue;
+    }
+    const double change =
+        eighth_power(load_s_[index] + change_s_[index]) - eighth_power(load_s_[index]);
+    resources_.for_each_host(place, [&](std::int32_t host) { hosts.add_load(host, change); });
+  }
+  return hosts.change([this](std::int32_t host) { return own_power_then(host); });
+}
+
+double BottleneckState::own_power_then(std::int32_t host) const {
+  // Few tasks move in a step, so those that come are looked for among them.
+  const auto comes = [this, host](std::int32_t task) {
+    return host_then(task) == host && occupancy_.host_of(task) != host;
+  };
+  const auto stays = [this, host](std::int32_t occupant) {
+    return occupancy_.is_task(occupant) && host_then(occupant) == host;
+  };
+  const auto occupants = occupancy_.occupants(host);
+  const auto num_tasks =
+      std::ranges::count_if(occupants, stays) + std::ranges::count_if(moved_, comes);
+  const double seconds_per_work =
+      demand_.seconds_per_work(static_cast<std::size_t>(host), static_cast<double>(num_tasks));
+  double power = 0.0;
+  for (const std::int32_t occupant : occupants) {
+    if (stays(occupant)) power += eighth_power(task_time_then_s(occupant, seconds_per_work));
+  }
+  for (const std::int32_t task : moved_) {
+    if (comes(task)) power += eighth_power(task_time_then_s(task, seconds_per_work));
+  }
+  return power;
+}
+
+double BottleneckState::task_time_then_s(std::int32_t task, double seconds_per_work) const {
+  const auto sent = resources_.size() + static_cast<std::size_t>(task);
+  const auto received = sent + static_cast<std::size_t>(bytes_.num_tasks());
+  return demand_.work_s[static_cast<std::size_t>(task)] * seconds_per_work +
+         std::max(load_s_[sent] + change_s_[sent], load_s_[received] + change_s_[received]);
+}
+
+double BottleneckState::slowest_host_s() const {
+  // What is left of loads that cancelled out is no traffic.
+  constexpr double kNoLoad = 1e-9;
+  const auto first_inside = static_cast<std::ptrdiff_t>(resources_.first_inside());
+  const double least_s =
+      kNoLoad * *std::max_element(load_s_.begin(), load_s_.begin() + first_inside);
+  std::vector<double> busiest_s(static_cast<std::size_t>(resources_.num_hosts()), 0.0);
+  const auto raise = [&busiest_s](std::int32_t host, double seconds) {
+    double& busiest = busiest_s[static_cast<std::size_t>(host)];
+    busiest = std::max(busiest, seconds);
+  };
+  for (std::int32_t src = 0; src < resources_.num_hosts(); ++src) {
+    for (std::int32_t dst = 0; dst < resources_.num_hosts(); ++dst) {
+      const auto pair = resources_.on_way(src, dst);
+      if (src == dst || load_s_[static_cast<std::size_t>(pair[0])] <= least_s) continue;
+      for (const std::int32_t resource : pair) {
+        const double seconds = load_s_[static_cast<std::size_t>(resource)];
+        if (resource != resources_.num_hosts() + dst) raise(src, seconds);
+        if (resource != src) raise(dst, seconds);
+      }
+    }
+  }
+  double slowest_s = 0.0;
+  for (std::int32_t host = 0; host < resources_.num_hosts(); ++host) {
+    const auto tasks = [this](std::int32_t occupant) { return occupancy_.is_task(occupant); };
+    const auto num_tasks = std::ranges::count_if(occupancy_.occupants(host), tasks);
+    const double seconds_per_work =
+        demand_.seconds_per_work(static_cast<std::size_t>(host), static_cast<double>(num_tasks));
+    for (const std::int32_t occupant : occupancy_.occupants(host)) {
+      if (!occupancy_.is_task(occupant)) continue;
+      slowest_s = std::max(slowest_s, task_time_then_s(occupant, seconds_per_work) +
+                                          busiest_s[static_cast<std::size_t>(host)]);
+    }
+  }
+  return slowest_s;
 }
 
 void BottleneckState::clear_step() {
@@ -217,6 +313,7 @@ void BottleneckState::clear_step() {
   touched_.clear();
   for (const std::int32_t task : moved_) host_then_[static_cast<std::size_t>(task)] = -1;
   moved_.clear();
+  if (hosts_) hosts_->clear();
 }
 
 void BottleneckState::apply() {
@@ -224,6 +321,7 @@ void BottleneckState::apply() {
     const auto index = static_cast<std::size_t>(place);
     load_s_[index] += change_s_[index];
   }
+  if (hosts_) hosts_->apply();
   clear_step();
 }
 
@@ -233,7 +331,21 @@ void BottleneckState::sum_up() {
     load_s_[place] = std::max(load_s_[place], 0.0);  // what is left of sums that cancelled out
     count(place, 0.0, load_s_[place], sums_);
   }
+  if (hosts_) sum_up_hosts(*hosts_);
   num_since_sum_ = 0;
+}
+
+void BottleneckState::sum_up_hosts(HostTimes& hosts) {
+  hosts.reset();
+  for (std::size_t place = 0; place < resources_.first_inside(); ++place) {
+    resources_.for_each_host(static_cast<std::int32_t>(place), [&](std::int32_t host) {
+      hosts.add_load(host, eighth_power(load_s_[place]));
+    });
+  }
+  for (std::int32_t host = 0; host < resources_.num_hosts(); ++host) hosts.touch(host);
+  sums_.hosts = hosts.change([this](std::int32_t host) { return own_power_then(host); });
+  hosts.apply();
+  hosts.clear();
 }
 
 float BottleneckState::swap_change(std::int32_t task, std::int32_t occupant, float /*limit*/) {

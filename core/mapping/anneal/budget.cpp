@@ -157,8 +157,8 @@ Budget::Budget(const OptimizeOptions& given, std::span<const std::int64_t> slots
   }
 }
 
-Freedom Budget::freedom() const {
-  if (is_free()) return Freedom(num_tasks);
+MoveConstraints Budget::constraints() const {
+  if (is_free()) return MoveConstraints(num_tasks);
   std::vector<char> is_fixed(static_cast<std::size_t>(num_tasks), 0);
   for (std::size_t task = 0; task < options.fixed_host_of_rank.size(); ++task) {
     is_fixed[task] = options.fixed_host_of_rank[task] >= 0 ? 1 : 0;

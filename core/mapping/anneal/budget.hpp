@@ -10,7 +10,7 @@
 #include "fairlead/mapping/optimize.hpp"
 #include "mapping/anneal/coarsening.hpp"
 #include "mapping/anneal/cooling.hpp"
-#include "mapping/anneal/freedom.hpp"
+#include "mapping/anneal/move_constraints.hpp"
 #include "mapping/anneal/stop_criterion.hpp"
 
 namespace fairlead::optimizing {
@@ -62,7 +62,7 @@ struct Budget {
   [[nodiscard]] bool is_assignment() const {
     return std::ranges::all_of(slots, [](std::int32_t number) { return number <= 1; });
   }
-  [[nodiscard]] Freedom freedom() const;
+  [[nodiscard]] MoveConstraints constraints() const;
   /// The cooling of a start, or of a part of it.
   [[nodiscard]] Cooling cooling(double hot, double cold, double part, double end_s_of_it) const {
     return {.hot = hot,

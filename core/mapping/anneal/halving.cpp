@@ -37,7 +37,7 @@ Level paired(Level& level, Random random) {
 }
 
 /// Side 0 grows from a random task, each time by the task that exchanges most with it.
-Sides grown(const Level& level, std::int32_t weight_of_first, Random& random) {
+Sides grow_side(const Level& level, std::int32_t weight_of_first, Random& random) {
   const std::int32_t num_tasks = level.graph.num_tasks();
   Sides sides(static_cast<std::size_t>(num_tasks), 1);
   std::vector<float> pull(sides.size(), 0.0F);
@@ -62,7 +62,7 @@ Sides best_grown(const Level& level, std::int32_t weight_of_first, std::int32_t 
   Sides best;
   double least = std::numeric_limits<double>::infinity();
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    Sides sides = grown(level, weight_of_first, random);
+    Sides sides = grow_side(level, weight_of_first, random);
     refine_halves(level.graph, level.weights, weight_of_first, tolerance, sides);
     const double cut = cut_of(level.graph, sides);
     if (cut < least) {
@@ -75,7 +75,7 @@ Sides best_grown(const Level& level, std::int32_t weight_of_first, std::int32_t 
 
 }  // namespace
 
-Sides halved(const TaskGraph& graph, std::int32_t num_first, Random random) {
+Sides bisect(const TaskGraph& graph, std::int32_t num_first, Random random) {
   std::vector<Level> levels;
   const std::vector<std::int32_t> ones(static_cast<std::size_t>(graph.num_tasks()), 1);
   levels.push_back({.graph = graph, .weights = ones, .group_of_task = {}});

@@ -19,7 +19,7 @@ using Sides = std::vector<char>;
 ///
 /// Source: Karypis and Kumar 1998, A fast and high quality multilevel scheme for partitioning
 /// irregular graphs.
-[[nodiscard]] Sides halved(const TaskGraph& graph, std::int32_t num_first, Random random);
+[[nodiscard]] Sides bisect(const TaskGraph& graph, std::int32_t num_first, Random random);
 
 /// Moves tasks, or groups of them, until side 0 has its weight, and then as long as this reduces
 /// the traffic across; single moves may increase it.

@@ -17,7 +17,7 @@ constexpr int kMostPasses = 8;
 // Moves in a pass without a better cut, before it is given up.
 constexpr int kMostMovesInVain = 200;
 // How far a pass may deviate from the wanted weight, as a fraction of it.
-constexpr std::int32_t kStrayPart = 50;
+constexpr std::int32_t kImbalancePart = 50;
 
 class Refinement {
  public:
@@ -26,13 +26,14 @@ class Refinement {
       : graph_(graph),
         weights_(weights),
         tolerance_(tolerance),
-        most_stray_(std::max({tolerance, weight_of_first / kStrayPart, std::ranges::max(weights)})),
-        surplus_(-weight_of_first),
+        max_imbalance_(
+            std::max({tolerance, weight_of_first / kImbalancePart, std::ranges::max(weights)})),
+        imbalance_(-weight_of_first),
         sides_(sides),
         gain_(sides.size(), 0.0F),
         is_locked_(sides.size(), 0) {
     for (std::int32_t task = 0; task < graph.num_tasks(); ++task) {
-      if (at(sides_, task) == 0) surplus_ += at(weights_, task);
+      if (at(sides_, task) == 0) imbalance_ += at(weights_, task);
       for (const Exchange& exchange : graph.of(task)) {
         at(gain_, task) += is_across(task, exchange.peer) ? exchange.both() : -exchange.both();
       }
@@ -40,7 +41,7 @@ class Refinement {
   }
 
   void run() {
-    if (std::abs(surplus_) > tolerance_) balance();
+    if (std::abs(imbalance_) > tolerance_) balance();
     for (int pass = 0; pass < kMostPasses && improve(); ++pass) {
     }
   }
@@ -52,8 +53,8 @@ class Refinement {
 
   void balance() {
     offer_all(true);
-    while (std::abs(surplus_) > tolerance_) {
-      const std::int32_t task = best_of(surplus_ > 0 ? 0 : 1);
+    while (std::abs(imbalance_) > tolerance_) {
+      const std::int32_t task = best_of(imbalance_ > 0 ? 0 : 1);
       if (task < 0) break;  // nothing left that is light enough
       move(task);
     }
@@ -72,7 +73,7 @@ class Refinement {
       total += at(gain_, task);
       move(task);
       moved.push_back(task);
-      if (std::abs(surplus_) <= tolerance_ && total > best) {
+      if (std::abs(imbalance_) <= tolerance_ && total > best) {
         best = total;
         num_kept = moved.size();
         in_vain = 0;
@@ -110,12 +111,13 @@ class Refinement {
 
   std::int32_t next_task() {
     std::int32_t from_first = best_of(0), from_second = best_of(1);
-    if (from_first >= 0 && surplus_ - at(weights_, from_first) < -most_stray_) from_first = -1;
-    if (from_second >= 0 && surplus_ + at(weights_, from_second) > most_stray_) from_second = -1;
+    if (from_first >= 0 && imbalance_ - at(weights_, from_first) < -max_imbalance_) from_first = -1;
+    if (from_second >= 0 && imbalance_ + at(weights_, from_second) > max_imbalance_)
+      from_second = -1;
     if (from_first < 0 || from_second < 0) return std::max(from_first, from_second);
     const float first_gain = at(gain_, from_first), second_gain = at(gain_, from_second);
     if (first_gain != second_gain) return first_gain > second_gain ? from_first : from_second;
-    return surplus_ >= 0 ? from_first : from_second;
+    return imbalance_ >= 0 ? from_first : from_second;
   }
 
   void move(std::int32_t task) {
@@ -128,7 +130,7 @@ class Refinement {
 
   void flip(std::int32_t task) {
     char& side = at(sides_, task);
-    surplus_ += side == 0 ? -at(weights_, task) : at(weights_, task);
+    imbalance_ += side == 0 ? -at(weights_, task) : at(weights_, task);
     side = side == 0 ? 1 : 0;
     at(gain_, task) = -at(gain_, task);
     for (const Exchange& exchange : graph_.of(task)) {
@@ -143,8 +145,8 @@ class Refinement {
   const TaskGraph& graph_;
   const std::vector<std::int32_t>& weights_;
   std::int32_t tolerance_;
-  std::int32_t most_stray_;
-  std::int32_t surplus_;  // of side 0
+  std::int32_t max_imbalance_;
+  std::int32_t imbalance_;  // of side 0
   Sides& sides_;
   std::vector<float> gain_;  // less that crosses when the task changes its side
   std::vector<char> is_locked_;

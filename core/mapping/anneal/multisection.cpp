@@ -123,7 +123,7 @@ class Multisection {
     Sides sides;
     double least = std::numeric_limits<double>::infinity();
     for (int attempt = 0; attempt < num_tries_ && !(attempt > 0 && is_late()); ++attempt) {
-      Sides found = halved(part, num_first, Random(random_.next()));
+      Sides found = bisect(part, num_first, Random(random_.next()));
       const double crossing = cut_of(part, found);
       if (crossing < least) {
         least = crossing;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest bottleneck_s or bottleneck_and_mean_s: several starts side by side, the best is the
-// answer.
+// The smallest bottleneck_s, bottleneck_and_mean_s or slowest_rank_s: several starts side by side,
+// the best is the answer.
 #include <utility>
 #include <vector>
 
@@ -36,7 +36,8 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
                                               const MeasuredNetwork& network,
                                               std::span<const std::int64_t> slots,
                                               BottleneckObjective objective,
-                                              const OptimizeOptions& options) {
+                                              const OptimizeOptions& options,
+                                              const ComputeDemand& demand) {
   const Timer timer;
   const TaskGraph byte_graph(bytes, 1.0), message_graph(messages, 1.0);
   const double exchanges_per_task =
@@ -64,7 +65,7 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
     }
     if (begin.empty() || stop.is_late()) return begin;
     BottleneckState state(byte_graph, message_graph, resources, costs, objective,
-                          Occupancy(budget.slots, begin));
+                          Occupancy(budget.slots, begin), demand);
     const double hot = kHotOfBottleneck * state.energy_s();
     if (!(hot > 0.0)) return begin;
     return walk_from(budget, start, std::move(state),
@@ -75,6 +76,7 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
       run_starts(options, budget.num_starts, budget.proposals_per_start * budget.num_starts, walk,
                  budget.timer, budget.end_s),
       [&](const Placement& placement) {
+        if (demand.is_known()) return slowest_rank_s(bytes, messages, network, demand, placement);
         const PlacementCost placement_cost = evaluate(bytes, messages, network, placement);
         return objective == BottleneckObjective::bottleneck ? placement_cost.bottleneck_s
                                                             : placement_cost.bottleneck_and_mean_s;

@@ -87,7 +87,7 @@ HostOfTask walk_levels(const Budget& budget, const TaskGraph& graph, int start, 
                             : refined(host_of_task, here);
     if (stop.elapsed_s() >= end_s) continue;
     auto state = make_state(here, Occupancy(here.slots, host_of_task));
-    Freedom freedom(here.graph.num_tasks());
+    MoveConstraints constraints(here.graph.num_tasks());
     const double share = is_last ? (is_first ? 1.0 : 1.0 - kCoarseShare)
                                  : kCoarseShare / static_cast<double>(coarsening.levels.size() - 1);
     const std::optional<Heat> own_heat =
@@ -100,7 +100,7 @@ HostOfTask walk_levels(const Budget& budget, const TaskGraph& graph, int start, 
     if (unit > 0.0) {
       const double now_s = stop.elapsed_s();
       const double level_end_s = is_last ? end_s : now_s + (end_s - now_s) * share / share_left;
-      Annealing(state, freedom, Random(random.next()))
+      Annealing(state, constraints, Random(random.next()))
           .run(budget.cooling(unit * heat.hot, unit * heat.cold, share * part, level_end_s), stop);
     }
     share_left -= share;
@@ -114,8 +114,8 @@ HostOfTask walk_levels(const Budget& budget, const TaskGraph& graph, int start, 
 template <typename State>
 HostOfTask walk_from(const Budget& budget, int start, State state, const Cooling& cooling,
                      StopCriterion& stop) {
-  Freedom freedom = budget.freedom();
-  Annealing(state, freedom, Random(budget.options.seed, static_cast<std::uint64_t>(start)))
+  MoveConstraints constraints = budget.constraints();
+  Annealing(state, constraints, Random(budget.options.seed, static_cast<std::uint64_t>(start)))
       .run(cooling, stop);
   if constexpr (requires { state.best_host_of_task(); }) return state.best_host_of_task();
   const auto hosts = state.occupancy().host_of_task();

@@ -17,8 +17,8 @@ constexpr int kNumPermutations = 3;
 constexpr int kFewHosts = 7;
 // The search ends after this many comparisons without success, per doubling of the hosts. With two
 // racks of four, 17 % of all comparisons meet the uplink: 72 miss it once in 10^6 times.
-constexpr int kPatienceFirst = 24;
-constexpr int kPatienceLater = 8;
+constexpr int kMaxFailedFirst = 24;
+constexpr int kMaxFailedLater = 8;
 constexpr int kMaxDepth = 2;
 
 std::vector<Flow> all_flows(int num_hosts) {
@@ -77,13 +77,13 @@ GroupSearch::GroupSearch(int num_hosts, FlowSteps& steps, Sharing& sharing, Rand
 
 void GroupSearch::run(std::vector<BottleneckGroup>& groups) {
   if (num_hosts_ < kFewestHosts) return;
-  int num_in_vain = 0;
+  int num_failed = 0;
   // A comparison that is not plausible now never becomes plausible: classes only split, and groups
   // are only added.
   for (const FlowPair& candidate : draw_candidates(num_hosts_, random_)) {
-    if (num_in_vain >= patience()) return;
+    if (num_failed >= max_failed()) return;
     if (!is_plausible(candidate)) continue;
-    num_in_vain = explore(candidate, false, 0, groups) ? 0 : num_in_vain + 1;
+    num_failed = explore(candidate, false, 0, groups) ? 0 : num_failed + 1;
   }
 }
 
@@ -128,9 +128,9 @@ bool GroupSearch::is_explained(const FlowPair& flows) const {
   });
 }
 
-int GroupSearch::patience() const {
+int GroupSearch::max_failed() const {
   const auto doublings = static_cast<int>(std::bit_width(static_cast<unsigned>(num_hosts_ - 1)));
-  return (known_.empty() ? kPatienceFirst : kPatienceLater) * doublings;
+  return (known_.empty() ? kMaxFailedFirst : kMaxFailedLater) * doublings;
 }
 
 }  // namespace fairlead

@@ -26,7 +26,7 @@ class GroupSearch {
   /// Whether two flows may share a bottleneck that was not found yet.
   [[nodiscard]] bool is_plausible(const FlowPair& flows) const;
   [[nodiscard]] bool is_explained(const FlowPair& flows) const;
-  [[nodiscard]] int patience() const;
+  [[nodiscard]] int max_failed() const;
 
   int num_hosts_;
   FlowSteps& steps_;

@@ -27,7 +27,7 @@ std::vector<Flow> shifted_flows(const std::vector<int>& order,
 
 void keep_most(std::vector<double>& most_Bps, const std::vector<double>& now_Bps) {
   for (std::size_t host = 0; host < most_Bps.size(); ++host) {
-    // A sum of nothing tells nothing; the first one replaces nan.
+    // An empty sum has no value; the first one replaces nan.
     if (now_Bps[host] > 0 && !(most_Bps[host] >= now_Bps[host])) most_Bps[host] = now_Bps[host];
   }
 }

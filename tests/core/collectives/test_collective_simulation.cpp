@@ -306,7 +306,7 @@ TEST_CASE("simulation: of a ring's two unequal parts, one travels while the othe
         Approx(2 * kLatency_s + block_s + block_s * 2 / 3));
 }
 
-TEST_CASE("simulation: recursive doubling takes log2 H steps, one more beside a power of two") {
+TEST_CASE("simulation: recursive doubling takes log2 H steps, one more without a power of two") {
   const double step_s = kLatency_s + 0.01;
   CHECK(simulated_s(ordered(Operation::allreduce, Form::doubling, 8, 1'000'000),
                     even_network(8, kLatency_s, kRate_Bps)) == Approx(3 * step_s));

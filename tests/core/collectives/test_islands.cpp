@@ -39,7 +39,7 @@ Schedule two_level(Operation operation, std::vector<Group> islands, std::int32_t
           .max_sends = 2};
 }
 
-/// What each message holds beside its own host's block cannot be told from a program; each sends
+/// A program does not show what a message holds in addition to its own host's block; each sends
 /// what its sender has got by the messages that it waits for.
 std::vector<std::set<std::int32_t>> known_at_the_end(const Program& program,
                                                      std::int32_t num_hosts) {
@@ -79,16 +79,16 @@ TEST_CASE("islands: each block enters each other island by one host, which knows
   const auto seed = GENERATE(range(1U, 9U));
   const std::vector<Group> groups = drawn_islands(kNumHosts, 1 + seed % 5, seed);
   const Islands islands(groups);
-  std::multiset<std::pair<std::int32_t, std::int32_t>> told, known;
+  std::multiset<std::pair<std::int32_t, std::int32_t>> entries, known;
   for (std::int32_t host = 0; host < kNumHosts; ++host) {
     for (const std::size_t island : islands.islands_beyond(host)) {
       const std::int32_t entry = islands.entry_of(host, island);
       CHECK(islands.island_of(entry) == island);
-      told.emplace(host, entry);
+      entries.emplace(host, entry);
     }
     for (const std::int32_t block : islands.entering_by(host)) known.emplace(block, host);
   }
-  CHECK(told == known);
+  CHECK(entries == known);
 }
 
 TEST_CASE("islands: in an allgather each host gets each other block, and by one message") {

@@ -18,9 +18,9 @@ using namespace fairlead::collectives;
 constexpr double kRate_Bps = 1e8;
 constexpr double kLatency_s = 1e-4;
 
-std::vector<ParentOfHost> grown(const TestNetwork& network, std::int32_t num_trees,
-                                Operation operation = Operation::bcast,
-                                double latency_sharing = 0.0) {
+std::vector<ParentOfHost> grow(const TestNetwork& network, std::int32_t num_trees,
+                               Operation operation = Operation::bcast,
+                               double latency_sharing = 0.0) {
   const auto view = network.view();
   const Links links(view);
   const TreeLinks tree_links(links, operation);
@@ -75,7 +75,7 @@ std::size_t num_crossings(const ParentOfHost& parents, std::size_t num_racks) {
 TEST_CASE("trees: no host sends more than its NIC carries, and each root once in a tree") {
   const auto num_trees = GENERATE(2, 3, 4, 5);
   const auto num_hosts = GENERATE(std::size_t{7}, std::size_t{16}, std::size_t{64});
-  const auto trees = grown(even_network(num_hosts, kLatency_s, kRate_Bps), num_trees);
+  const auto trees = grow(even_network(num_hosts, kLatency_s, kRate_Bps), num_trees);
   REQUIRE(trees.size() == static_cast<std::size_t>(num_trees));
   for (std::size_t host = 0; host < num_hosts; ++host) {
     CHECK(num_children(trees, static_cast<std::int32_t>(host)) <=
@@ -93,7 +93,7 @@ TEST_CASE("trees: where the hosts suffice, each but the root is inside only one"
   const auto seed = GENERATE(1U, 2U, 3U);
   TestNetwork network = even_network(num_hosts, kLatency_s, kRate_Bps);
   network.latency_s = drawn_network(num_hosts, kLatency_s, kRate_Bps, seed).latency_s;
-  const auto trees = grown(network, num_trees);
+  const auto trees = grow(network, num_trees);
   for (std::size_t host = 1; host < num_hosts; ++host) {
     CHECK(num_trees_inside(trees, static_cast<std::int32_t>(host)) <= 1);
   }
@@ -101,7 +101,7 @@ TEST_CASE("trees: where the hosts suffice, each but the root is inside only one"
 
 TEST_CASE("trees: two of 64 hosts are no deeper than a binary tree below the root") {
   // 32 inner hosts in five full levels below the root, and the leaves one below them.
-  for (const ParentOfHost& parents : grown(even_network(64, kLatency_s, kRate_Bps), 2)) {
+  for (const ParentOfHost& parents : grow(even_network(64, kLatency_s, kRate_Bps), 2)) {
     CHECK(depth(parents) <= 7);
   }
 }
@@ -109,7 +109,7 @@ TEST_CASE("trees: two of 64 hosts are no deeper than a binary tree below the roo
 TEST_CASE("trees: each rack is entered once in a tree, within what the uplinks carry") {
   const auto num_trees = GENERATE(2, 3, 4);
   const TestNetwork network = racked_network(64, 4, kLatency_s, kRate_Bps, 2.0 * kRate_Bps);
-  const auto trees = grown(network, num_trees);
+  const auto trees = grow(network, num_trees);
   std::vector<double> left_Bps(network.capacity_Bps);
   for (const ParentOfHost& parents : trees) {
     CHECK(num_crossings(parents, 4) == 3);
@@ -127,7 +127,7 @@ TEST_CASE("trees: each rack is entered once in a tree, within what the uplinks c
 TEST_CASE("trees: edges use pairs that carry their share") {
   // With three trees a pair needs a third of the NIC; two thirds of the drawn ones carry that.
   TestNetwork network = drawn_network(48, kLatency_s, kRate_Bps, GENERATE(1U, 2U, 3U));
-  for (const ParentOfHost& parents : grown(network, 3)) {
+  for (const ParentOfHost& parents : grow(network, 3)) {
     for (std::size_t host = 0; host < parents.size(); ++host) {
       if (parents[host] == kNoHost) continue;
       CHECK(network.bandwidth(static_cast<std::size_t>(parents[host]), host) >=
@@ -140,7 +140,7 @@ TEST_CASE("trees: edges are shorter when their latency counts as a smaller share
   TestNetwork network = drawn_network(48, kLatency_s, kRate_Bps, GENERATE(1U, 2U, 3U));
   const auto sum_s = [&network](double latency_sharing) {
     double sum = 0.0;
-    for (const ParentOfHost& parents : grown(network, 3, Operation::bcast, latency_sharing)) {
+    for (const ParentOfHost& parents : grow(network, 3, Operation::bcast, latency_sharing)) {
       for (std::size_t host = 1; host < parents.size(); ++host) {
         sum += network.latency(static_cast<std::size_t>(parents[host]), host);
       }
@@ -154,7 +154,7 @@ TEST_CASE("trees: a reduce uses pairs towards the root") {
   // Towards host 0 all pairs are fast, away from it they are slow.
   TestNetwork network = even_network(4, kLatency_s, kRate_Bps);
   for (std::size_t dst = 1; dst < 4; ++dst) network.bandwidth(0, dst) = kRate_Bps / 100.0;
-  const auto trees = grown(network, 1, Operation::reduce);
+  const auto trees = grow(network, 1, Operation::reduce);
   CHECK(depth(trees.front()) >= 1);
   CHECK(num_children(trees, 0) == 1);
 }

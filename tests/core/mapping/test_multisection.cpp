@@ -96,7 +96,7 @@ TEST_CASE("multisection: halves have exactly the wanted sizes, also without any 
     const std::vector<double> value(column.size(), 1.0);
     const TaskGraph graph({.row_start = row_start, .column = column, .value = value}, 1.0);
     for (int num_first = 1; num_first < num_tasks; num_first += 7) {
-      const Sides sides = halved(graph, num_first, Random(2));
+      const Sides sides = bisect(graph, num_first, Random(2));
       REQUIRE(std::ranges::count(sides, 0) == num_first);
     }
   }

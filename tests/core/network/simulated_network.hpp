@@ -144,7 +144,7 @@ class SimulatedNetwork {
   int most_flows_ = 0;
 };
 
-/// Hosts in racks of these sizes, in an order drawn with the seed: names do not tell racks.
+/// Hosts in racks of these sizes, in an order drawn with the seed: names do not show racks.
 inline std::vector<int> hidden_racks(const std::vector<int>& sizes, unsigned seed) {
   std::vector<int> rack_of_host;
   for (std::size_t rack = 0; rack < sizes.size(); ++rack) {

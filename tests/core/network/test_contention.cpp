@@ -111,7 +111,7 @@ TEST_CASE("contention: racks of any number and size are found, with their uplink
   }
 }
 
-TEST_CASE("contention: uplinks that differ are told apart, and both directions of each") {
+TEST_CASE("contention: uplinks that differ are distinguished, and both directions of each") {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     Racks racks = equal_racks({4, 5, 4}, kNic_Bps, seed);
     racks.up_Bps = {20e6, 30e6, 25e6};
@@ -149,7 +149,7 @@ TEST_CASE("contention: one way only, where the other is wide") {
   }
 }
 
-TEST_CASE("contention: a rack beside hosts without a rack") {
+TEST_CASE("contention: a rack next to hosts without a rack") {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     Racks racks = equal_racks({6, 8}, 50e6, seed);
     for (int& rack : racks.rack_of_host) rack = rack == 1 ? -1 : rack;

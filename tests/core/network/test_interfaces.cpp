@@ -52,7 +52,7 @@ TEST_CASE("interfaces: several slow pairs together fill them") {
   }
 }
 
-TEST_CASE("interfaces: where pairs are the limit, what several carry is told") {
+TEST_CASE("interfaces: where pairs are the limit, the rate of several is given") {
   SimulatedNetwork network = with_slow_pairs(std::vector(8, kNic_Bps), 10e6);
 
   const auto findings = find_interfaces(8, network.measurer());
@@ -100,7 +100,7 @@ TEST_CASE("interfaces: a silent host costs only itself") {
   REQUIRE(findings.nic_in_Bps[4] > 0.7 * kNic_Bps);
 }
 
-TEST_CASE("interfaces: two hosts have one pair, which tells nothing more") {
+TEST_CASE("interfaces: two hosts have one pair, which shows nothing more") {
   for (const std::size_t num_hosts : {1U, 2U}) {
     SimulatedNetwork network(std::vector(num_hosts, kNic_Bps), no_racks(num_hosts));
 

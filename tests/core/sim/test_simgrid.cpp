@@ -102,7 +102,7 @@ std::vector<s4u::Host*> add_cluster(s4u::NetZone* zone, const std::string& name)
   return hosts;
 }
 
-/// Sends a stream's messages at their times, and tells when the last one was there.
+/// Sends a stream's messages at their times, and returns when the last one was there.
 void send(const sim::MessageStream& stream, s4u::Host* src, s4u::Host* dst, double* finish_s) {
   std::vector<s4u::CommPtr> on_their_way;
   for (std::int64_t message = 0; message < stream.num_messages; ++message) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a collective operation does on a network: one of a small set of forms, each with a simple
-// executor. docs/design/collectives.md says what each form's executor does, message by message.
+// executor. docs/design/collective-forms.md says what each form's executor does, message by
+// message.
 #pragma once
 
 #include <cstddef>

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "fairlead/mapping/compute_demand.hpp"
 #include "fairlead/mapping/placement_cost.hpp"
 #include "fairlead/matrices.hpp"
 
@@ -72,12 +73,11 @@ enum class BottleneckObjective {
   bottleneck_and_mean  ///< PlacementCost::bottleneck_and_mean_s
 };
 
-/// Minimises the objective's cost.
-[[nodiscard]] std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes,
-                                                            const RankMatrix& messages,
-                                                            const MeasuredNetwork& network,
-                                                            std::span<const std::int64_t> slots,
-                                                            BottleneckObjective objective,
-                                                            const OptimizeOptions& options);
+/// Minimises the objective's cost; with a demand, which needs the objective with the mean,
+/// `slowest_rank_s`.
+[[nodiscard]] std::vector<std::int64_t> optimize_bottleneck(
+    const RankMatrix& bytes, const RankMatrix& messages, const MeasuredNetwork& network,
+    std::span<const std::int64_t> slots, BottleneckObjective objective,
+    const OptimizeOptions& options, const ComputeDemand& demand = {});
 
 }  // namespace fairlead

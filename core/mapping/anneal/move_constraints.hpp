@@ -10,18 +10,18 @@
 
 namespace fairlead::optimizing {
 
-class Freedom {
+class MoveConstraints {
  public:
   /// Everything may be moved.
-  explicit Freedom(std::int32_t num_tasks) : movable_(static_cast<std::size_t>(num_tasks)) {
+  explicit MoveConstraints(std::int32_t num_tasks) : movable_(static_cast<std::size_t>(num_tasks)) {
     std::iota(movable_.begin(), movable_.end(), 0);
   }
 
   /// @param is_fixed  length T
   /// @param home_of_task  where each task is counted as not moved, length T
   /// @param most_away  how many may be elsewhere
-  Freedom(std::span<const char> is_fixed, std::span<const std::int32_t> home_of_task,
-          std::int64_t most_away, std::span<const std::int32_t> host_of_task)
+  MoveConstraints(std::span<const char> is_fixed, std::span<const std::int32_t> home_of_task,
+                  std::int64_t most_away, std::span<const std::int32_t> host_of_task)
       : is_fixed_(is_fixed.begin(), is_fixed.end()),
         home_of_task_(home_of_task.begin(), home_of_task.end()),
         most_away_(most_away) {
@@ -40,7 +40,7 @@ class Freedom {
     if (is_task(occupant) && is_fixed_[static_cast<std::size_t>(occupant)] != 0) return false;
     return num_away_ + change_away(task, here, occupant, there) <= most_away_;
   }
-  void note(std::int32_t task, std::int32_t here, std::int32_t occupant, std::int32_t there) {
+  void add_move(std::int32_t task, std::int32_t here, std::int32_t occupant, std::int32_t there) {
     if (!is_fixed_.empty()) num_away_ += change_away(task, here, occupant, there);
   }
 

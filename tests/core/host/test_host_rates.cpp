@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timed loops compute what they count.
+#include "fairlead/host/host_rates.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "catch.hpp"
+
+using Doubles = std::vector<double>;
+
+TEST_CASE("host rates: repeated multiply-adds have the closed form of a geometric series") {
+  Doubles values(32);
+  std::iota(values.begin(), values.end(), 1.0);
+  const Doubles first = values;
+  constexpr double kFactor = 0.9, kSummand = 0.3;
+  constexpr int kRepeats = 25;
+
+  CHECK(fairlead::multiply_add(values, kFactor, kSummand, kRepeats) == 32 * kRepeats);
+
+  // x_n = f^n x_0 + s (f^n - 1) / (f - 1)
+  const double power = std::pow(kFactor, kRepeats);
+  for (std::size_t index = 0; index < values.size(); ++index) {
+    const double expected = power * first[index] + kSummand * (power - 1) / (kFactor - 1);
+    CHECK(std::abs(values[index] - expected) < 1e-12);
+  }
+}
+
+TEST_CASE("host rates: the triad reads two arrays and writes one") {
+  Doubles a(100), b(100), c(100);
+  std::iota(b.begin(), b.end(), 0.0);
+  std::iota(c.begin(), c.end(), 7.0);
+
+  CHECK(fairlead::triad(a, b, c, 3.0) == 3 * 8 * 100);
+
+  for (std::size_t index = 0; index < a.size(); ++index)
+    CHECK(a[index] == b[index] + 3.0 * c[index]);
+}
+
+TEST_CASE("host rates: the estimate is the geometric mean, with Student's interval of logarithms") {
+  std::vector<fairlead::HostPass> passes;
+  for (const double power : {-1.0, 1.0, -1.0, 1.0, -1.0, 1.0}) {
+    passes.push_back({7.0, 100 * std::pow(1.1, power), 8.0, 9.0});
+  }
+
+  const auto rates = fairlead::estimate_rates(passes);
+
+  // All equal: no spread. Else a standard deviation of log(1.1) * sqrt(6 / 5), t(5) = 2.5706.
+  CHECK(rates[0].low == rates[0].high);
+  CHECK(std::abs(rates[0].value - 7.0) < 1e-9);
+  CHECK(std::abs(rates[1].value - 100.0) < 1e-9);
+  const double half = 2.5706 * std::log(1.1) * std::sqrt(6.0 / 5.0) / std::sqrt(6.0);
+  CHECK(std::abs(rates[1].low - 100 * std::exp(-half)) < 1e-9);
+  CHECK(std::abs(rates[1].high - 100 * std::exp(half)) < 1e-9);
+}
+
+TEST_CASE("host rates: a pass has each rate of one core and of several") {
+  const fairlead::HostPass pass = fairlead::HostBenchmark(2, 1 << 16).pass(0.0004);
+
+  for (const double rate : pass) CHECK(rate > 0);
+}
