@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# The parts of the core that the MPI side links. They need no MPI, so the outer build's libraries
+# The parts of core/ and relay/ that the MPI side links. They need no MPI, so the outer build's libraries
 # are used if the wrapper calls the same compiler.
-set(FAIRLEAD_CORE_BUILD "" CACHE PATH "Folder where the core was built")
+set(FAIRLEAD_CORE_BUILD "" CACHE PATH "Folder where they were built")
 set(FAIRLEAD_CORE_COMPILER
     ""
     CACHE STRING
     "Identity and version of the compiler that built it"
 )
+set(FAIRLEAD_SODIUM_ARCHIVE "" CACHE FILEPATH "libsodium.a that is linked in")
 include(${CMAKE_CURRENT_LIST_DIR}/../cmake/CoreParts.cmake)
 
 set(this_compiler ${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION})
@@ -23,13 +24,22 @@ if(FAIRLEAD_CORE_COMPILER STREQUAL this_compiler)
                     ${CMAKE_CURRENT_LIST_DIR}/../core/include
         )
     endforeach()
-    target_link_libraries(fairlead_relay INTERFACE ${CMAKE_DL_LIBS})
+    target_include_directories(
+        fairlead_wire
+        INTERFACE ${CMAKE_CURRENT_LIST_DIR}/../relay
+    )
+    target_link_libraries(
+        fairlead_wire
+        INTERFACE ${CMAKE_DL_LIBS} ${FAIRLEAD_SODIUM_ARCHIVE}
+    )
+    target_link_libraries(fairlead_routing INTERFACE fairlead_wire)
+    target_link_libraries(fairlead_endpoint INTERFACE fairlead_routing)
     target_link_libraries(fairlead_roles INTERFACE fairlead_anneal)
     target_link_libraries(fairlead_anneal INTERFACE fairlead_cost)
     target_link_libraries(fairlead_collectives INTERFACE fairlead_cost)
 else()
     foreach(part IN LISTS fairlead_core_parts)
         get_filename_component(name ${part} NAME)
-        add_subdirectory(../core/${part} core_${name})
+        add_subdirectory(../${part} core_${name} EXCLUDE_FROM_ALL)
     endforeach()
 endif()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Asks a compiler wrapper which MPI it belongs to.
 
-# Sets FAIRLEAD_MPI_FAMILY (openmpi, mpich, intel, smpi), FAIRLEAD_MPI_VERSION and FAIRLEAD_MPI_ABI,
-# its binary interface: FAMILY-MAJOR, or mpich-LIBRARY. FAIRLEAD_MPI_PROBLEM says why the wrapper
-# cannot be used, and is empty where it can.
+# Sets FAIRLEAD_MPI_FAMILY (openmpi, mpich, intel, smpi; standard: the interface of MPI 5 itself),
+# FAIRLEAD_MPI_VERSION and FAIRLEAD_MPI_ABI, its binary interface: FAMILY-MAJOR, mpich-LIBRARY or
+# standard-LIBRARY. FAIRLEAD_MPI_PROBLEM says why the wrapper cannot be used, and is empty where it
+# can.
 function(fairlead_identify_mpi wrapper work_dir)
     set(source ${work_dir}/identity.cpp)
     file(
@@ -18,6 +19,8 @@ fairlead_mpi mpich MPICH_VERSION
 #elif defined(SMPI_H)
 #include <simgrid/version.h>
 fairlead_mpi smpi SIMGRID_VERSION_MAJOR SIMGRID_VERSION_MINOR SIMGRID_VERSION_PATCH
+#elif defined(MPI_ABI_VERSION)
+fairlead_mpi standard MPI_ABI_VERSION MPI_ABI_SUBVERSION
 #else
 fairlead_mpi unknown 0
 #endif
@@ -53,8 +56,11 @@ fairlead_mpi unknown 0
     set(version "${CMAKE_MATCH_2}.${CMAKE_MATCH_3}.${CMAKE_MATCH_4}")
     set(abi ${family}-${major})
     if(family STREQUAL mpich OR family STREQUAL intel)
-        fairlead_mpich_library(${wrapper} ${work_dir} library)
+        fairlead_mpi_library(${wrapper} ${work_dir} libmpi.so.12 library)
         set(abi mpich-${library})
+    elseif(family STREQUAL standard)
+        fairlead_mpi_library(${wrapper} ${work_dir} libmpi_abi.so.1 library)
+        set(abi standard-${library})
     endif()
     set(FAIRLEAD_MPI_PROBLEM "" PARENT_SCOPE)
     set(FAIRLEAD_MPI_FAMILY ${family} PARENT_SCOPE)
@@ -64,7 +70,8 @@ endfunction()
 
 # Sets `result` to the name of the MPI library that programs built by the wrapper load: the same for
 # MPICH, Intel MPI, MVAPICH and Cray MPICH of many versions, and another one for Debian's MPICH.
-function(fairlead_mpich_library wrapper work_dir result)
+# `usual` is for a wrapper that links no program.
+function(fairlead_mpi_library wrapper work_dir usual result)
     set(source ${work_dir}/library.cpp)
     set(program ${work_dir}/library)
     file(
@@ -82,12 +89,12 @@ function(fairlead_mpich_library wrapper work_dir result)
         file(
             STRINGS ${program}
             found
-            REGEX "^lib(mpi|mpich)\\.so\\.[0-9]+$"
+            REGEX "^lib(mpi|mpich|mpi_abi)\\.so\\.[0-9]+$"
             LIMIT_COUNT 1
         )
     endif()
     if(NOT found)
-        set(found libmpi.so.12)
+        set(found ${usual})
     endif()
     set(${result} ${found} PARENT_SCOPE)
 endfunction()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executors: what each form of a schedule does, message by message, between one process on
-// each host. docs/design/collectives.md describes them in the same words.
+// each host. docs/design/collective-forms.md describes them in the same words.
 //
 // All of them are collective over the team.
 #pragma once

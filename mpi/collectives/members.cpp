@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes of communicators, and the communicators beside them.
+// Attributes of communicators, and the communicators stored with them.
 #include "members.hpp"
 #include "mpi_calls.hpp"
 

@@ -59,7 +59,7 @@ class Messages {
 
 /// Exchanges all messages of one host: starts those that may start, waits for one, and so on.
 /// @param form  has `post_receives(messages)` and `start_sends(messages)`, which start all that may
-/// start, and `finish(name)`, which is told of each finished message
+/// start, and `finish(name)`, which is called for each finished message
 template <class Form>
 int exchange(Form& form, Messages& messages) {
   for (;;) {

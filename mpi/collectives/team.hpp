@@ -11,7 +11,7 @@
 
 namespace fairlead::collectives {
 
-/// The tag of messages of schedules; where their order between two hosts does not tell them apart,
+/// The tag of messages of schedules; where their order between two hosts does not distinguish them,
 /// a number is added to it.
 inline constexpr int kTag = 0;
 
@@ -75,7 +75,7 @@ class Buffer {
   std::vector<std::byte> bytes_;
 };
 
-/// What a call needs beside the memory of its caller.
+/// What a call needs in addition to the memory of its caller.
 struct Buffers {
   Buffer work;   ///< partial results
   Buffer slots;  ///< messages that have arrived and are not combined yet

@@ -14,7 +14,7 @@ enum {
   FAIRLEAD_KEPT = 0,      /* All tasks stay: no move pays. */
   FAIRLEAD_MOVED = 1,     /* Some tasks have another process now; move their data. */
   FAIRLEAD_NO_ORACLE = 2, /* All tasks stay: no oracle answered. One line on stderr says why. */
-  FAIRLEAD_WRONG_ARGUMENT = -1, /* Of some rank; nothing was changed. */
+  FAIRLEAD_WRONG_ARGUMENT = -1, /* On some rank; nothing was changed. */
   FAIRLEAD_MPI_FAILED = -2      /* The MPI returned an error; nothing was changed. */
 };
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The object for programs that are linked with it, as SMPI needs: it loads a copy of the program for
-# each rank, whose calls do not find a library that is loaded beside it. One file, so that it is
+# each rank, whose calls do not find a library that is loaded next to it. One file, so that it is
 # taken whole: fairlead_intercept.o.
 add_library(
     fairlead_intercept_linked

@@ -11,7 +11,7 @@ add_library(
     relay/carried.cpp
     relay/completion.cpp
     relay/exchanges.cpp
-    relay/landing.cpp
+    relay/receive_buffer.cpp
     relay/match_question.cpp
     relay/peers.cpp
     relay/probes.cpp
@@ -21,9 +21,9 @@ add_library(
     relay/sends.cpp
     relay/waits.cpp
     session/agreement.cpp
+    session/ending_signals.cpp
     session/missing_trace.cpp
 )
-add_subdirectory(relay/messenger)
 target_include_directories(
     fairlead_intercept
     PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}
@@ -34,7 +34,7 @@ target_link_libraries(
         fairlead_collectives
         fairlead_executors
         fairlead_json
-        fairlead_messenger
+        fairlead_endpoint
         fairlead_roles
         fairlead_warnings
         Threads::Threads

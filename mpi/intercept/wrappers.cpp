@@ -5,6 +5,7 @@
 // destructor lives across the call, and everything that could throw is a function of its own.
 #include "pmpi/export.hpp"
 #include "table/handlers.hpp"
+#include "trace/call_time.hpp"
 #include "trace/observers.hpp"
 
 namespace fairlead::intercept {
@@ -15,12 +16,17 @@ namespace fairlead::intercept {
     const auto handler = handlers().name;                     \
     if (!is_recording()) return handler arguments;            \
     const auto make_call = [&] { return handler arguments; }; \
-    return OBSERVE_##observe;                                 \
+    if constexpr (!may_wait(#name)) return OBSERVE_##observe; \
+    const bool is_timed = begin_call_time();                  \
+    const int code = OBSERVE_##observe;                       \
+    if (is_timed) end_call_time();                            \
+    return code;                                              \
   }
 
 // Expansions of the observer's slot; `meaning` is a call that counts.
 #define OBSERVE_unobserved make_call()
 #define OBSERVE_counted(meaning) observe_counted(make_call, [&] { record::meaning; })
+#define OBSERVE_ending(meaning) observe_ending(make_call, [&] { record::meaning; })
 #define OBSERVE_released(meaning) observe_released(make_call, record::meaning)
 #define OBSERVE_collective(communicator, meaning)    \
   observe_collective(kCall, communicator, make_call, \

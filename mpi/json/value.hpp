@@ -14,7 +14,7 @@
 
 namespace fairlead::json {
 
-/// What a number may be, besides finite.
+/// What a number may be; finite in any case.
 enum class Allowed : std::uint8_t { not_negative, positive, positive_or_null };
 
 /// A value of a document, which has to live as long, and where it stands. All methods throw

@@ -6,8 +6,8 @@
 
 namespace fairlead::probe {
 
-ControlChannel::ControlChannel(MPI_Comm comm, double patience_s)
-    : comm_(comm), patience_s_(patience_s) {
+ControlChannel::ControlChannel(MPI_Comm comm, double silence_timeout_s)
+    : comm_(comm), silence_timeout_s_(silence_timeout_s) {
   int num_ranks = 0;
   MPI_Comm_size(comm, &num_ranks);
   MPI_Comm_rank(comm, &rank_);

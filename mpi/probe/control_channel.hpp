@@ -26,6 +26,9 @@ enum Tag : int {
   trial_order_tag,
   trial_report_tag,
   order_text_tag,
+  inside_report_tag,
+  host_order_tag,
+  host_report_tag,
 };
 
 enum class MessageKind : std::int32_t {
@@ -47,11 +50,11 @@ struct Message {
   std::int64_t data;
 };
 
-/// Sends and receives control messages. No call blocks for longer than the patience, and every
-/// process that waits here answers pings, which distinguishes a late process from a dead one.
+/// Sends and receives control messages. No call blocks for longer than the silence timeout, and
+/// every process that waits here answers pings, which distinguishes a late process from a dead one.
 class ControlChannel {
  public:
-  ControlChannel(MPI_Comm comm, double patience_s);
+  ControlChannel(MPI_Comm comm, double silence_timeout_s);
 
   void post(int dst, MessageKind kind, std::int32_t value = 0, std::int64_t data = 0);
   /// Sends all ranks a message that `peer` does not answer, so that they do not wait for it one by
@@ -82,20 +85,20 @@ class ControlChannel {
   [[nodiscard]] bool has_turn(int meeting) const { return turns_.contains(meeting); }
 
   /// Waits, mostly asleep, until `is_done()` holds; each pause is at most `longest_pause_s()`.
-  /// @return false if `peer` gave no sign of life for the length of the patience, counted from now
+  /// @return false if `peer` gave no sign of life for the silence timeout, counted from now
   ///   or from when another rank reported it silent.
   template <typename IsDone, typename LongestPause>
   [[nodiscard]] bool wait(int peer, IsDone is_done, LongestPause longest_pause_s) {
     const double begin_s = now_s();
-    double next_ping_s = begin_s + patience_s_ / 4;
+    double next_ping_s = begin_s + silence_timeout_s_ / 4;
     for (;;) {
       poll();
       if (is_done()) return true;
       const double time_s = now_s();
-      if (time_s - last_hope_s(peer, begin_s) > patience_s_) return false;
+      if (time_s - last_hope_s(peer, begin_s) > silence_timeout_s_) return false;
       if (time_s >= next_ping_s) {
         post(peer, MessageKind::ping);
-        next_ping_s += patience_s_ / 4;
+        next_ping_s += silence_timeout_s_ / 4;
       }
       pause(time_s - begin_s, longest_pause_s());
     }
@@ -123,7 +126,7 @@ class ControlChannel {
 
   MPI_Comm comm_;
   int rank_ = 0;
-  double patience_s_;
+  double silence_timeout_s_;
   std::vector<double> sign_s_;       // last sign of life of each rank
   std::vector<double> suspected_s_;  // when each rank was reported silent; inf if never
   std::map<std::pair<int, MessageKind>, Message> messages_;

@@ -3,13 +3,22 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "carried_by_tcp.hpp"
 #include "flows/step_runner.hpp"
+#include "hosts/host_runner.hpp"
+#include "inside/host_inside.hpp"
 #include "messages/rehearsal.hpp"
 #include "orders.hpp"
 #include "result.hpp"
@@ -43,14 +52,24 @@ bool carry_out(MPI_Comm comm, const Options& options, ControlChannel& control) {
   MPI_Comm_rank(comm, &rank);
   const Behaviour behaviour = start_session(comm, options, control);
   const double begin_s = now_s();
+  const std::uint64_t earlier_tcp_bytes = acknowledged_tcp_bytes();
   Exchange exchange(comm, options, control, behaviour.yields);
   Findings findings = walk_tournament(comm, options, behaviour.concurrency, control, exchange);
-  FlowRunner runner(comm, options.patience_s, control, behaviour.yields);
+  std::string report = options.inside ? look_inside(*options.inside, rank) : "";
+  FlowRunner runner(comm, options.silence_timeout_s, control, behaviour.yields);
   Rehearsal rehearsal(comm, options, control, behaviour.yields);
+  HostRunner host_runner(comm, control);
+  const auto sent = [&] {
+    const std::uint64_t tcp_bytes = acknowledged_tcp_bytes();
+    return SentBytes{.by_mpi = exchange.sent_bytes() + rehearsal.sent_bytes(),
+                     .by_tcp = tcp_bytes - std::min(tcp_bytes, earlier_tcp_bytes)};
+  };
   const bool runs_flows = options.has_contention || options.interfaces;
   if (rank != 0) {
-    const bool is_needed = runs_flows || options.rehearsal;
+    if (options.inside) send_report(comm, report);
+    const bool is_needed = runs_flows || options.rehearsal || options.has_hosts;
     const auto serve = [&] {
+      host_runner.serve();
       runner.serve();
       rehearsal.serve();
     };
@@ -58,20 +77,30 @@ bool carry_out(MPI_Comm comm, const Options& options, ControlChannel& control) {
            !runner.has_given_up() && !rehearsal.has_given_up();
   }
   Outcome outcome = collect(comm, std::move(findings), control);
-  print_result(options, behaviour, outcome, now_s() - begin_s);
+  const std::vector<std::optional<MeasuredHost>> hosts =
+      options.has_hosts ? host_runner.conduct(outcome, behaviour.shares_machine)
+                        : std::vector<std::optional<MeasuredHost>>{};
+  outcome.is_orderly = outcome.is_orderly && host_runner.is_orderly();
+  print_result(options, behaviour, outcome, hosts, now_s() - begin_s, sent());
   if (runs_flows) {
     StepRunner step_runner(comm, options, outcome, begin_s + options.budget_s, control, runner);
     probe_contention(options, step_runner, behaviour, outcome);
   }
-  if (options.rehearsal) print_rehearsal(rehearsal.conduct(*options.rehearsal, outcome));
+  if (options.rehearsal) {
+    const RehearsalFindings found = rehearsal.conduct(*options.rehearsal, outcome);
+    print_rehearsal(found, sent());
+  }
+  if (options.inside) {
+    print_inside(collect_reports(comm, std::move(report), outcome, control));
+  }
   end_session(comm, outcome, control);
   return outcome.is_orderly && !rehearsal.has_given_up();
 }
 
 /// The main flow: one order, or one after the other. Returns whether MPI can be finalized.
 bool run(MPI_Comm comm, const Options& first) {
-  ControlChannel control(comm, first.patience_s);
-  for (std::optional order = first; order; order = next_order(comm, first.patience_s)) {
+  ControlChannel control(comm, first.silence_timeout_s);
+  for (std::optional order = first; order; order = next_order(comm, first.silence_timeout_s)) {
     if (!carry_out(comm, *order, control)) return false;
     control.discard_messages();
     if (!first.has_more_orders) break;

@@ -54,11 +54,39 @@ InterfacesOptions read_interfaces(const json::Value& order) {
 }
 
 RehearsalOptions read_rehearsal(const json::Value& order) {
-  order.allow_only({"patterns", "time_s", "max_rounds"});
+  order.allow_only({"patterns", "time_s", "max_rounds", "least_bytes", "most_s"});
   RehearsalOptions options{.patterns = read_patterns(order.at("patterns"))};
   if (options.patterns.empty()) order.at("patterns").refuse("is empty");
   read_number(order, "time_s", options.time_s);
   read_whole_number(order, "max_rounds", 1, options.max_rounds);
+  int least_bytes = 1;
+  read_whole_number(order, "least_bytes", 1, least_bytes);
+  options.least_bytes = least_bytes;
+  read_number(order, "most_s", options.most_s);
+  return options;
+}
+
+std::vector<int> read_cpus(const json::Value& value) {
+  const std::vector<std::int64_t> cpus = value.whole_numbers(0, kMaxInt);
+  return {cpus.begin(), cpus.end()};
+}
+
+InsideOptions read_inside(const json::Value& order) {
+  order.allow_only({"hosts", "read_bytes"});
+  InsideOptions options;
+  if (const auto bytes = order.find("read_bytes")) {
+    options.read_bytes = bytes->whole_number(1, std::int64_t{1} << 32);
+  }
+  const auto hosts = order.find("hosts");
+  if (!hosts) return options;
+  for (const json::Value& host : hosts->items()) {
+    host.allow_only({"pairs", "memory"});
+    InsideOptions::OfHost& asked = options.hosts.emplace_back();
+    asked.pairs = read_pairs(host.at("pairs"));
+    for (const json::Value& cpus : host.at("memory").items()) {
+      asked.memory.push_back(read_cpus(cpus));
+    }
+  }
   return options;
 }
 
@@ -100,22 +128,25 @@ Recipe full_recipe() {
 Options parse_order(std::string_view text) {
   const json::Document document("order", text);
   const json::Value order = document.root();
-  order.allow_only({"mode", "target_ratio", "max_samples", "budget_s", "concurrency", "patience_s",
-                    "pairs", "contention", "interfaces", "rehearsal", "more_orders"});
+  order.allow_only({"mode", "target_ratio", "max_samples", "budget_s", "concurrency",
+                    "silence_timeout_s", "pairs", "hosts", "contention", "interfaces", "rehearsal",
+                    "inside", "more_orders"});
   Options options;
   if (const auto value = order.find("mode")) read_mode(*value, options);
   read_number(order, "target_ratio", options.target_ratio);
   read_whole_number(order, "max_samples", 1, options.max_samples);
   read_number(order, "budget_s", options.budget_s);
   read_whole_number(order, "concurrency", 0, options.concurrency);
-  read_number(order, "patience_s", options.patience_s);
+  read_number(order, "silence_timeout_s", options.silence_timeout_s);
   if (const auto value = order.find("pairs")) options.pairs = read_pairs(*value);
+  read_truth(order, "hosts", options.has_hosts);
   read_truth(order, "contention", options.has_contention);
   if (const auto value = order.find("interfaces")) {
     if (options.has_contention) value->refuse("together with contention, which measures them, too");
     options.interfaces = read_interfaces(*value);
   }
   if (const auto value = order.find("rehearsal")) options.rehearsal = read_rehearsal(*value);
+  if (const auto value = order.find("inside")) options.inside = read_inside(*value);
   read_truth(order, "more_orders", options.has_more_orders);
   return options;
 }

@@ -51,12 +51,30 @@ struct RehearsalOptions {
   /// No further round begins after this time.
   double time_s = 1;
   int max_rounds = 12;
+  /// Messages are not shortened below this size, whatever a step takes.
+  std::int64_t least_bytes = 1;
+  /// No trial begins after this time, however few rounds there are.
+  double most_s = std::numeric_limits<double>::infinity();
 };
 
 /// Flows of all hosts at once that show what interfaces carry.
 struct InterfacesOptions {
   /// What a pair is expected to carry; messages of flows are sized by it.
   double pair_Bps = 32e6;
+};
+
+/// What is to be found out about the inside of each host.
+struct InsideOptions {
+  struct OfHost {
+    /// Pairs of CPUs that exchange data.
+    std::vector<std::pair<int, int>> pairs;
+    /// Sets of CPUs, each of which reads memory together.
+    std::vector<std::vector<int>> memory;
+  };
+  /// By rank; none: the topology is read, and nothing is measured.
+  std::vector<OfHost> hosts;
+  /// Bytes that each CPU reads.
+  std::int64_t read_bytes = std::int64_t{64} << 20;
 };
 
 struct Options {
@@ -71,13 +89,16 @@ struct Options {
   /// Pairs measured at the same time; 0: all of a round, or fewer if the hosts share one machine.
   int concurrency = 0;
   /// A partner without a sign of life for this time is given up.
-  double patience_s = 10;
+  double silence_timeout_s = 10;
   /// The pairs of ranks that are measured, the lower first; none given: all.
   std::optional<std::vector<std::pair<int, int>>> pairs;
+  /// Whether each host's computing is measured after the pairs; the result of the pairs has it.
+  bool has_hosts = false;
   /// Whether flows run together after the pairs. Pairs then have half of the budget.
   bool has_contention = false;
   std::optional<InterfacesOptions> interfaces;
   std::optional<RehearsalOptions> rehearsal;
+  std::optional<InsideOptions> inside;
   /// Whether further orders follow on the standard input of rank 0.
   bool has_more_orders = false;
 

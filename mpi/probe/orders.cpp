@@ -11,7 +11,7 @@ namespace fairlead::probe {
 namespace {
 
 /// Sends the line to all others. Returns whether it was sent to each.
-bool tell(MPI_Comm comm, const std::string& line, double patience_s) {
+bool send_to_all(MPI_Comm comm, const std::string& line, double silence_timeout_s) {
   int num_ranks = 0;
   MPI_Comm_size(comm, &num_ranks);
   std::vector<MPI_Request> requests;
@@ -21,7 +21,7 @@ bool tell(MPI_Comm comm, const std::string& line, double patience_s) {
   }
   const double begin_s = now_s();
   for (int are_sent = 0; are_sent == 0;) {
-    if (now_s() - begin_s > patience_s) return false;
+    if (now_s() - begin_s > silence_timeout_s) return false;
     if (MPI_Testall(static_cast<int>(requests.size()), requests.data(), &are_sent,
                     MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
       return false;
@@ -50,14 +50,14 @@ std::string hear(MPI_Comm comm) {
 
 }  // namespace
 
-std::optional<Options> next_order(MPI_Comm comm, double patience_s) {
+std::optional<Options> next_order(MPI_Comm comm, double silence_timeout_s) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   std::string line;
   if (rank == 0) {
     // At the end of the input the line is empty, which ends the others.
     std::getline(std::cin, line);
-    if (!tell(comm, line, patience_s)) return std::nullopt;
+    if (!send_to_all(comm, line, silence_timeout_s)) return std::nullopt;
   } else {
     line = hear(comm);
   }

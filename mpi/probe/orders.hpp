@@ -13,8 +13,8 @@
 namespace fairlead::probe {
 
 /// Waits, mostly asleep, for the next order; to be called by all ranks, each order in turn.
-/// @param patience_s how long rank 0 tries to reach the others.
+/// @param silence_timeout_s how long rank 0 tries to reach the others.
 /// @return none at the end of rank 0's input, or if a rank could not be reached.
-std::optional<Options> next_order(MPI_Comm comm, double patience_s);
+std::optional<Options> next_order(MPI_Comm comm, double silence_timeout_s);
 
 }  // namespace fairlead::probe

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 
-/// Rounded to nine digits, more than any clock tells: all 17 would double what is printed.
+/// Rounded to nine digits, more than any clock resolves: all 17 would double what is printed.
 Json number(double value) {
   if (!std::isfinite(value)) return nullptr;
   char text[32];
@@ -44,6 +44,15 @@ Json pair_row(const PairResult& result) {
   append(row, result.latency_s);
   append(row, result.low_to_high_Bps);
   append(row, result.high_to_low_Bps);
+  return row;
+}
+
+Json host_row(const std::optional<MeasuredHost>& host) {
+  if (!host) return nullptr;
+  Json row = {host->num_cores};
+  for (const RateEstimate& rate : host->rates) {
+    row.push_back({number(rate.value), number(rate.low), number(rate.high)});
+  }
   return row;
 }
 
@@ -84,16 +93,26 @@ void print_contention(const ContentionFindings& findings, double probing_s) {
          {"groups", list(findings.groups, group)}});
 }
 
-void print_rehearsal(const RehearsalFindings& findings) {
+void print_rehearsal(const RehearsalFindings& findings, const SentBytes& sent) {
   print({{"format", "fairlead-rehearsal"},
          {"version", kVersion},
          {"num_steps", findings.num_steps},
          {"size_ratio", number(findings.size_ratio)},
+         {"mpi_bytes", sent.by_mpi},
+         {"tcp_bytes", sent.by_tcp},
          {"rounds_s", list(findings.rounds_s, numbers)}});
 }
 
+void print_inside(const std::vector<std::string>& reports) {
+  const auto report = [](const std::string& text) {
+    return text.empty() ? Json(nullptr) : Json::parse(text);
+  };
+  print({{"format", "fairlead-inside"}, {"version", kVersion}, {"hosts", list(reports, report)}});
+}
+
 void print_result(const Options& options, const Behaviour& behaviour, const Outcome& outcome,
-                  double probing_s) {
+                  std::span<const std::optional<MeasuredHost>> hosts, double probing_s,
+                  const SentBytes& sent) {
   print({{"format", "fairlead-probe"},
          {"version", kVersion},
          {"mode", options.mode},
@@ -102,7 +121,10 @@ void print_result(const Options& options, const Behaviour& behaviour, const Outc
          {"concurrency", behaviour.concurrency},
          {"num_rounds", outcome.num_rounds},
          {"probing_s", number(probing_s)},
+         {"mpi_bytes", sent.by_mpi},
+         {"tcp_bytes", sent.by_tcp},
          {"node_names", outcome.node_names},
+         {"hosts", list(hosts, host_row)},
          {"pairs", list(outcome.results, pair_row)}});
 }
 

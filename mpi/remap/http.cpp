@@ -146,8 +146,8 @@ std::string received(const Socket& socket, const Deadline& deadline, const Url& 
   }
 }
 
-/// Length that the head of an answer tells; all that came where it tells none.
-std::size_t told_length(std::string head, std::size_t length) {
+/// Length that the head of an answer states; all that came where it states none.
+std::size_t stated_length(std::string head, std::size_t length) {
   std::transform(head.begin(), head.end(), head.begin(),
                  [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   constexpr std::string_view kName = "\r\ncontent-length:";
@@ -200,7 +200,7 @@ std::string post(const Url& url, const std::string& path, const std::string& bod
   if (end == std::string::npos) fail(url, "gives half of an answer");
   const std::string head = answer.substr(0, end);
   std::string document = answer.substr(end + 4);
-  if (document.size() < told_length(head, document.size())) fail(url, "gives half of an answer");
+  if (document.size() < stated_length(head, document.size())) fail(url, "gives half of an answer");
   const std::size_t space = head.find(' ');
   if (head.substr(0, 5) != "HTTP/" || head.compare(space + 1, 3, "200") != 0) {
     fail(url, "refuses: " + document.substr(0, kReasonLetters));

@@ -73,10 +73,11 @@ std::string as_json(const Question& question) {
 std::vector<int> tasks_from(const std::string& document, std::size_t num_processes) {
   const json::Document parsed("the oracle's answer", document);
   const auto most = static_cast<std::int64_t>(num_processes) - 1;
-  const std::vector<std::int64_t> told = parsed.root().at("task_of_process").whole_numbers(0, most);
+  const std::vector<std::int64_t> task_of_process =
+      parsed.root().at("task_of_process").whole_numbers(0, most);
   std::vector<bool> is_done(num_processes, false);
   std::vector<int> tasks;
-  for (const std::int64_t task : told) {
+  for (const std::int64_t task : task_of_process) {
     const auto place = static_cast<std::size_t>(task);
     if (is_done[place]) throw Error("the oracle's answer: gives a task to two processes");
     is_done[place] = true;

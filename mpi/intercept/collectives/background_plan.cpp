@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "fairlead/collectives/planning.hpp"
+#include "fairlead/without_signals.hpp"
 #include "pmpi/simulated.hpp"
-#include "pmpi/without_signals.hpp"
 #include "schedule_json.hpp"
 
 namespace fairlead::intercept {

@@ -19,6 +19,7 @@
 #include "plan/world_hosts.hpp"
 #include "pmpi/cancellation.hpp"
 #include "pmpi/mpi_symbols.hpp"
+#include "pmpi/returned_errors.hpp"
 #include "session/feature.hpp"
 #include "table/handlers.hpp"
 
@@ -38,27 +39,32 @@ struct Outcome {
 
 // `is_accepted` asks whether the MPI would make the call with this rank's arguments; `facts`
 // returns the call as all ranks see it; `follow` makes it by its schedule. What is not accepted is
-// the MPI's own call, which reports the error, after this rank has done its part.
-template <class IsAccepted, class Facts, class Follow>
-[[gnu::noinline]] Outcome try_to_follow(MPI_Comm comm, IsAccepted is_accepted, Facts facts,
-                                        Follow follow) noexcept {
+// the MPI's own call, which reports the error, after this rank has done its part. Where the MPI's
+// own call is compared with a schedule, its error is a code: the ranks agree on times after it.
+template <class Native, class IsAccepted, class Facts, class Follow>
+[[gnu::noinline]] Outcome try_to_follow(MPI_Comm comm, Native native, IsAccepted is_accepted,
+                                        Facts facts, Follow follow) noexcept {
   const NoCancellation no_cancellation;
   try {
-    // Beside the root of an intercommunicator, arguments may be invalid: they are ignored.
+    // In the root's group of an intercommunicator, other ranks may pass invalid arguments.
     if (num_ranks_with_rules(comm) == 0) return {.is_native = true};
     const bool is_right = is_accepted();
     const CollectiveCall call = facts(is_right);
     if (!is_right && !may_take_part(call.operation)) return {.is_native = true};
     const Followed found = find_schedule(comm, call);
-    if (found.schedule == nullptr) return {.is_native = true};
+    if (found.schedule == nullptr && found.watched == nullptr) return {.is_native = true};
     const auto make = [&] {
+      if (found.schedule == nullptr) {
+        const ReturnedErrors errors(comm);
+        return native();
+      }
       return is_right ? follow(*found.schedule, *found.members)
                       : take_part(*found.schedule, *found.members, call);
     };
     const int code = found.watched == nullptr ? code_of(make) : watched_call(*found.watched, make);
     // After an error, too: the others may have none, and agree with this rank now.
     if (found.watched != nullptr && found.watched->is_due()) look_after(comm, *found.watched);
-    return {.is_native = !is_right, .code = code};
+    return {.is_native = !is_right && found.schedule != nullptr, .code = code};
   } catch (const MpiFailure& failure) {
     return {.code = failure.code};
   } catch (...) {
@@ -69,7 +75,7 @@ template <class IsAccepted, class Facts, class Follow>
 template <class Native, class IsAccepted, class Facts, class Follow>
 int handle(MPI_Comm comm, Native native, IsAccepted is_accepted, Facts facts, Follow follow) {
   if (comm == comm_null()) return native();
-  const Outcome outcome = try_to_follow(comm, is_accepted, facts, follow);
+  const Outcome outcome = try_to_follow(comm, native, is_accepted, facts, follow);
   if (outcome.is_native) return native();
   if (outcome.code != MPI_SUCCESS) mpi().Comm_call_errhandler(comm, outcome.code);
   return outcome.code;

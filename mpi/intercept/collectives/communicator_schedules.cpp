@@ -76,10 +76,10 @@ class CommunicatorSchedules {
     if (rule == rules_.end()) return {};
     PlannedCalls& planned = planned_for(**rule, call);
     if (planned.schedule == nullptr || !can_follow(*planned.schedule, call)) return {};
-    // Calls of another size in the class take other times: those tell nothing of the network.
+    // Calls of another size in the class take other times: they do not show changes of the network.
     const bool is_watched = planned.times.is_on() && call.bytes == planned.request.bytes;
     const executors::Schedule* next = is_watched ? planned.next() : planned.schedule.get();
-    if (!can_follow(*next, call)) next = planned.schedule.get();
+    if (next != nullptr && !can_follow(*next, call)) next = planned.schedule.get();
     return {.schedule = next, .members = members_, .watched = is_watched ? &planned : nullptr};
   }
 

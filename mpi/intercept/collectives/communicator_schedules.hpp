@@ -33,7 +33,7 @@ struct CollectiveCall {
   int root = fairlead::collectives::kNoHost;  ///< a rank
 };
 
-/// What a call follows. Without a schedule it is the MPI's own.
+/// What a call follows. Without a schedule it is the MPI's own, also where it is watched.
 struct Followed {
   const fairlead::collectives::Schedule* schedule = nullptr;
   fairlead::collectives::Members* members = nullptr;

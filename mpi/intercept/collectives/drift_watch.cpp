@@ -49,14 +49,21 @@ void begin_planning(Planning& planning, const PlannedCalls& calls, const Members
                                      .min_ratio = min_ratio});
 }
 
-void tell(const PlannedCalls& calls, const SchedulePlanner& planner, const PairTimes& times) {
-  const Schedule& schedule = *calls.schedule;
+void print_replacement(const Schedule& old, bool is_by_mpi, const SchedulePlanner& planner,
+                       const PairTimes& times) {
   std::fprintf(stderr,
-               "fairlead: %s of %llu bytes between %zu hosts follows a new schedule: a call took "
-               "%.3g s by the old one, %.3g s by the new one\n",
-               std::string(name_of(schedule.operation)).c_str(),
-               static_cast<unsigned long long>(schedule.message_bytes), planner.hosts().size(),
-               times.old_s, times.new_s);
+               "fairlead: %s of %llu bytes between %zu hosts follows %s: a call took "
+               "%.3g s by the old schedule, %.3g s by %s\n",
+               std::string(name_of(old.operation)).c_str(),
+               static_cast<unsigned long long>(old.message_bytes), planner.hosts().size(),
+               is_by_mpi ? "no schedule any more" : "a new schedule", times.old_s, times.new_s,
+               is_by_mpi ? "the MPI alone" : "the new one");
+}
+
+/// Whether the MPI's own calls may be faster by now. They cost no probe, and are compared at once.
+bool may_mpi_be_faster(const PlannedCalls& calls, double call_s) {
+  const double usual_s = calls.compared_s > 0 ? calls.compared_s : calls.schedule->predicted_s;
+  return call_s > usual_s * (1 + collectives_site().plan.drift.max_ratio);
 }
 
 }  // namespace
@@ -94,6 +101,9 @@ void DriftWatch::agree(PlannedCalls& calls, Members& members, const SchedulePlan
     Planning planning = std::move(*calls.planning);
     calls.planning.reset();
     take_plan(calls, planning, members);
+  } else if (may_mpi_be_faster(calls, agreed.call_s)) {
+    calls.compared_s = agreed.call_s;
+    calls.challenger.emplace();
   } else if (agreed.is_outdated) {
     calls.version = network.version();
     begin_planning(calls.planning.emplace(), calls, members, planner,
@@ -167,19 +177,25 @@ void DriftWatch::compare(PlannedCalls& calls, Challenger& challenger, Members& m
   const Verdict verdict = challenger.comparison.judge(times.old_s, times.new_s);
   if (verdict == Verdict::open) return;
   const bool is_replaced = verdict == Verdict::is_replaced;
+  const bool is_by_mpi = challenger.schedule == nullptr;
   count(members, {.comparisons = 1, .replacements = is_replaced ? 1U : 0U});
   if (is_replaced) {
+    if (is_planner(members)) print_replacement(*calls.schedule, is_by_mpi, planner, times);
     if (challenger.probed) {
       network.keep(planner.hosts(), *challenger.probed);
       calls.version = network.version();
     }
     calls.schedule = std::move(challenger.schedule);
-    if (is_planner(members)) tell(calls, planner, times);
   }
   calls.challenger.reset();
+  if (is_by_mpi && !is_replaced) {
+    // What was expected still is: if times have drifted, the network is looked at next.
+    calls.times.shorten_window();
+    return;
+  }
   // A later schedule may get the address of the one that is gone.
   members.forget();
-  calls.times.restart(calls.schedule->predicted_s);
+  if (calls.schedule != nullptr) calls.times.restart(calls.schedule->predicted_s);
 }
 
 }  // namespace fairlead::intercept

@@ -17,11 +17,12 @@
 
 namespace fairlead::intercept {
 
-/// A new schedule that is compared with the one in use.
+/// What is compared with the schedule in use.
 struct Challenger {
-  std::unique_ptr<fairlead::collectives::Schedule> schedule;
+  /// Another schedule; null: the MPI's own calls.
+  std::unique_ptr<fairlead::collectives::Schedule> schedule{};
   /// On which it was planned, and which is kept if it is taken; none: on the network that is kept.
-  std::optional<ProbedPairs> probed;
+  std::optional<ProbedPairs> probed{};
   ScheduleComparison comparison{};
 };
 
@@ -43,6 +44,7 @@ struct PlannedCalls {
   int num_probes = 0;  ///< of the communicator, when the network was looked at last for these calls
   std::optional<Planning> planning{};
   std::optional<Challenger> challenger{};
+  double compared_s = 0.0;  ///< what calls took when the MPI's own were tried last; 0: never
 
   /// Whether the next call is one by which ranks agree.
   [[nodiscard]] bool is_due() const {
@@ -58,7 +60,7 @@ struct PlannedCalls {
     }
   }
   void count() { times.count(); }
-  /// What the next call follows; to be asked once for each call.
+  /// What the next call follows, null for the MPI's own; to be asked once for each call.
   [[nodiscard]] const fairlead::collectives::Schedule* next() {
     const bool is_new = challenger && challenger->comparison.begin_call();
     return is_new ? challenger->schedule.get() : schedule.get();
@@ -69,9 +71,10 @@ struct PlannedCalls {
 /// decides, and throw MpiFailure.
 class DriftWatch {
  public:
-  /// All ranks agree on times. Where these have drifted pairs are probed again, once for all calls
-  /// of the communicator; if that explains it, a new schedule is planned while the program goes on,
-  /// and replaces the old one only where it turns out faster.
+  /// All ranks agree on times. Calls that take longer than predicted are compared with the MPI's
+  /// own, which are used from then on where they are faster. Where times have drifted pairs are
+  /// probed again, once for all calls of the communicator; if that explains it, a new schedule is
+  /// planned while the program goes on, and replaces the old one only where it turns out faster.
   /// @pre calls.is_due()
   void check(PlannedCalls& calls, fairlead::collectives::Members& members,
              const SchedulePlanner& planner);

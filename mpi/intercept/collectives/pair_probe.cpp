@@ -23,7 +23,7 @@ constexpr int kProbeTag = 0;
 constexpr int kNumPings = 8;
 /// Each takes at most four times what the one before it took: a slow pair ends with a short one.
 constexpr std::array kMessageBytes{1024, 4 * 1024, 16 * 1024, 64 * 1024, 256 * 1024, 1024 * 1024};
-/// A message that takes so long tells the rate well enough.
+/// A message that takes so long shows the rate well enough.
 constexpr double kLongEnough_s = 5e-3;
 
 struct Direction {

@@ -39,7 +39,7 @@ std::unique_ptr<executors::Schedule> SchedulePlanner::plan(const executors::Memb
 std::string SchedulePlanner::planned(const PlanRequest& request,
                                      const CurrentNetwork& current) const {
   static PlannedSchedules schedules;
-  static std::once_flag is_told;
+  static std::once_flag has_warned;
   const PlannedBy by{.rule = request.rule,
                      .hosts = hosts_,
                      .ranks_of_host = ranks_of_host_,
@@ -53,7 +53,7 @@ std::string SchedulePlanner::planned(const PlanRequest& request,
   // In a simulation planning takes no time, and to read the clock lets other processes run.
   const auto clock_s = [] { return kIsSimulated ? 0.0 : now_s(); };
   if (auto text = schedules.text(by, plan_now, clock_s, limit_s)) return *text;
-  std::call_once(is_told, [] {
+  std::call_once(has_warned, [] {
     std::fprintf(stderr,
                  "fairlead: planning has taken %g s: calls with further roots, sizes or "
                  "communicators are the MPI's\n",

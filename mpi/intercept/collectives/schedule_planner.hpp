@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans for one communicator. Rank 0 plans and tells the others: computers may differ in the last
-// digit of a prediction.
+// Plans for one communicator. Rank 0 plans for all and broadcasts the plan: computers may differ in
+// the last digit of a prediction.
 #pragma once
 
 #include <cstdint>

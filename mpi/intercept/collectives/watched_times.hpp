@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long calls by one schedule take, beside how long they should. Pure: no MPI, no clock.
+// How long calls by one schedule take, compared with the expected time. Pure: no MPI, no clock.
 #pragma once
 
 #include <array>

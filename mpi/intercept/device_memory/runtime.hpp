@@ -28,7 +28,7 @@ class DeviceRuntime {
 /// A kind of runtime, and how it is found in a process.
 struct RuntimeKind {
   const char* library;   ///< how the name of its file begins
-  const char* function;  ///< that which tells of an address
+  const char* function;  ///< that which describes an address
   /// @param library  a handle for `dlsym`
   std::unique_ptr<DeviceRuntime> (*open)(void* library);
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each process finds its own host, and tells the others.
+// Each process finds its own host, and all exchange what they found.
 #include "plan/world_hosts.hpp"
 
 #include <algorithm>

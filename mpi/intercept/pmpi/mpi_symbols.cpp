@@ -44,13 +44,15 @@ void bind_to(Function& function, const char* name) noexcept {
 
 #define FAIRLEAD_BIND(name, ...) bind_to(detail::bound_mpi.name, "PMPI_" #name);
 
-// Which MPI the program uses shows in a variable that only Open MPI has.
+// Which interface the program's MPI has shows in its variables: the handles of Open MPI, and what
+// is an address in MPICH. MPI 5's own interface has constants for both.
 bool uses_own_mpi() noexcept {
   const bool is_open_mpi = find_variable("ompi_mpi_comm_world") != nullptr;
 #if defined(OPEN_MPI)
   return is_open_mpi;
 #else
-  return !is_open_mpi;
+  const bool is_mpich = find_variable("MPI_UNWEIGHTED") != nullptr;
+  return !is_open_mpi && is_mpich == !FAIRLEAD_STANDARD_ABI;
 #endif
 }
 
@@ -99,7 +101,7 @@ void require_bound(const void* function, const char* name) noexcept {
 FAIRLEAD_MPI_HANDLES(FAIRLEAD_HANDLE)
 FAIRLEAD_RELAY_HANDLES(FAIRLEAD_HANDLE)
 
-#if defined(FAIRLEAD_LINKED) || defined(OPEN_MPI)
+#if defined(FAIRLEAD_LINKED) || defined(OPEN_MPI) || FAIRLEAD_STANDARD_ABI
 int* unweighted() noexcept {
   return MPI_UNWEIGHTED;
 }

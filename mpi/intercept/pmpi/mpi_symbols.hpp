@@ -141,7 +141,7 @@ FAIRLEAD_MPI_HANDLES(FAIRLEAD_HANDLE_OF)
 FAIRLEAD_RELAY_HANDLES(FAIRLEAD_HANDLE_OF)
 #undef FAIRLEAD_HANDLE_OF
 
-// MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; here it is MPICH that has variables.
+// MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; here it is MPICH alone that has variables.
 [[nodiscard]] int* unweighted() noexcept;
 [[nodiscard]] int* weights_empty() noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the program's own calls from those that its MPI makes inside of a traced call.
+// Distinguishes the program's own calls from those that its MPI makes inside of a traced call.
 #pragma once
 
 /// The section of the wrappers. If one of them is on the stack, a traced call is under way.

@@ -2,10 +2,12 @@
 // Begin and end of the feature: each rank reads the same plan and finds its host in it.
 #include <cstdio>
 #include <exception>
+#include <nlohmann/json.hpp>
 
 #include "plan/world_hosts.hpp"
 #include "reorder/site.hpp"
 #include "session/feature.hpp"
+#include "session/run_record.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -39,6 +41,7 @@ namespace reorder {
 bool begin(const Session& session) noexcept try {
   if (!session.plan.has(kReorderFile)) return false;
   if (!parse(session, site().plan)) return false;
+  site().world_rank = session.rank;
   site().host_of_world_rank = find_hosts_of_world(site().plan.network, session, &complain);
   return !site().host_of_world_rank.empty();
 } catch (const std::exception& error) {
@@ -46,7 +49,15 @@ bool begin(const Session& session) noexcept try {
   return false;
 }
 
-void end() noexcept {}
+// What the ranks have sent is then not what they send where nothing is reordered.
+void end() noexcept try {
+  if (const int count = site().num_reordered.load(); count > 0) {
+    leave_in_record("reorder", site().world_rank, {{"topologies", count}},
+                    "that topologies were reordered");
+  }
+} catch (const std::exception& error) {
+  complain(error.what());
+}
 
 }  // namespace reorder
 }  // namespace fairlead::intercept

@@ -75,14 +75,14 @@ int rank_in(MPI_Comm comm) {
 
 std::vector<std::int32_t> agree_on_roles(const Site& site, MPI_Comm comm,
                                          std::span<const std::int32_t> host_of_process,
-                                         const Offer& offer) {
+                                         const Contribution& contribution) {
   const bool is_root = rank_in(comm) == kRoot;
   std::vector<std::int32_t> roles(host_of_process.size());
   std::iota(roles.begin(), roles.end(), 0);
   Collected collected;
   if (is_root) collected.headers.resize(host_of_process.size());
-  const Header own{offer.is_valid ? 1 : 0, offer.fingerprint,
-                   static_cast<std::int32_t>(offer.edges.size())};
+  const Header own{contribution.is_valid ? 1 : 0, contribution.fingerprint,
+                   static_cast<std::int32_t>(contribution.edges.size())};
   require_success(mpi().Gather(&own, sizeof own, byte_type(), collected.headers.data(), sizeof own,
                                byte_type(), kRoot, comm));
   std::int32_t is_agreed = is_root && has_room(collected) ? 1 : 0;
@@ -90,10 +90,10 @@ std::vector<std::int32_t> agree_on_roles(const Site& site, MPI_Comm comm,
   if (is_agreed == 0) return {};
   if (is_one_host(host_of_process)) return roles;
 
-  const auto size_bytes = static_cast<int>(offer.edges.size() * sizeof(RoleEdge));
-  require_success(mpi().Gatherv(offer.edges.data(), size_bytes, byte_type(), collected.edges.data(),
-                                collected.sizes_bytes.data(), collected.offsets_bytes.data(),
-                                byte_type(), kRoot, comm));
+  const auto size_bytes = static_cast<int>(contribution.edges.size() * sizeof(RoleEdge));
+  require_success(mpi().Gatherv(contribution.edges.data(), size_bytes, byte_type(),
+                                collected.edges.data(), collected.sizes_bytes.data(),
+                                collected.offsets_bytes.data(), byte_type(), kRoot, comm));
   if (is_root) place(site, host_of_process, collected.edges, roles);
   const auto roles_bytes = static_cast<int>(roles.size() * sizeof roles.front());
   require_success(mpi().Bcast(roles.data(), roles_bytes, byte_type(), kRoot, comm));

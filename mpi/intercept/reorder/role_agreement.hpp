@@ -15,7 +15,7 @@
 namespace fairlead::intercept {
 
 /// The contribution of one process.
-struct Offer {
+struct Contribution {
   /// False when this process cannot take part: its arguments are wrong, or it has no memory.
   bool is_valid = false;
   /// Computed from the arguments that must be the same on all processes.
@@ -32,7 +32,7 @@ struct Offer {
 /// @throws MpiFailure
 [[nodiscard]] std::vector<std::int32_t> agree_on_roles(
     const Site& site, MPI_Comm comm, std::span<const std::int32_t> host_of_process,
-    const Offer& offer);
+    const Contribution& contribution);
 
 /// Owns a communicator in which rank r is the process with role r.
 class ReorderedCommunicator {

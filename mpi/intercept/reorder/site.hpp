@@ -2,6 +2,7 @@
 // Where a program that reorders runs; written once, before the first use.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -13,9 +14,13 @@ namespace fairlead::intercept {
 struct Site {
   ReorderPlan plan;
   std::vector<std::int32_t> host_of_world_rank;
+  int world_rank = 0;
+  /// Communicators in which a process got another rank, counted by the first of each.
+  std::atomic<int> num_reordered{0};
 };
 
-/// The site of this program; never destroyed, and constant while ranks are reordered.
+/// The site of this program; never destroyed, and but for its count constant while ranks are
+/// reordered.
 [[nodiscard]] Site& site();
 
 }  // namespace fairlead::intercept

@@ -38,22 +38,23 @@ std::int32_t fingerprint_of(std::span<const int> dims, std::span<const int> peri
 }
 
 // The first rank contributes all edges, since all ranks have the same grid.
-Offer offer_grid(MPI_Comm comm, int num_ranks, int num_dimensions, const int* dims,
-                 const int* periods) noexcept try {
+Contribution contribute_grid(MPI_Comm comm, int num_ranks, int num_dimensions, const int* dims,
+                             const int* periods) noexcept try {
   if (!is_grid(num_ranks, num_dimensions, dims, periods)) return {};
   const std::span extents(dims, static_cast<std::size_t>(num_dimensions));
   const std::span are_periodic(periods, static_cast<std::size_t>(num_dimensions));
-  Offer offer{.is_valid = true, .fingerprint = fingerprint_of(extents, are_periodic), .edges = {}};
-  if (rank_in(comm) == 0) offer.edges = grid_edges(extents, are_periodic);
-  return offer;
+  Contribution contribution{
+      .is_valid = true, .fingerprint = fingerprint_of(extents, are_periodic), .edges = {}};
+  if (rank_in(comm) == 0) contribution.edges = grid_edges(extents, are_periodic);
+  return contribution;
 } catch (...) {
   return {};
 }
 
 // A rank's contribution, and the arguments for the holder of its role: none if all ranks have the
-// same. A rank that cannot pack its arguments cannot take part; the others are told in both cases.
+// same. A rank that cannot pack its arguments cannot take part; the others learn of both cases.
 struct Packed {
-  Offer offer;
+  Contribution contribution;
   std::optional<Integers> arguments;
 };
 
@@ -61,9 +62,9 @@ template <class Pack, class Edges>
 Packed packed_by(Pack pack, Edges edges) noexcept try {
   std::optional<Integers> arguments = pack();
   if (!arguments) return {};
-  Offer offer{
+  Contribution contribution{
       .is_valid = true, .fingerprint = is_weighted(*arguments) ? 1 : 0, .edges = edges(*arguments)};
-  return {std::move(offer), std::move(arguments)};
+  return {std::move(contribution), std::move(arguments)};
 } catch (...) {
   return {};
 }
@@ -131,9 +132,11 @@ Decision decide_on_roles(MPI_Comm comm_old, int may_reorder, Parent parent, Pack
     const std::vector<std::int32_t> hosts = hosts_of_members(site().host_of_world_rank, comm_old);
     if (hosts.empty()) return {.may_reorder = may_reorder};
     const Packed own = pack(static_cast<int>(hosts.size()));
-    const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
+    const Roles roles = agree_on_roles(site(), comm_old, hosts, own.contribution);
     if (roles.empty()) return {.may_reorder = may_reorder};
-    if (parent == Parent::old && is_identity(roles)) return {};
+    const bool is_same_order = is_identity(roles);
+    if (!is_same_order && rank_in(comm_old) == 0) site().num_reordered.fetch_add(1);
+    if (parent == Parent::old && is_same_order) return {};
     auto reordered = std::make_unique<Reordered>(comm_old, roles);
     if (own.arguments) reordered->arguments = reordered->comm.exchanged(*own.arguments, roles);
     errors.hand_on(reordered->comm.get());
@@ -164,7 +167,7 @@ int Cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const i
   if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
   const Decision decision =
       decide_on_roles(comm_old, may_reorder, Parent::old, [&](int num_ranks) -> Packed {
-        return {offer_grid(comm_old, num_ranks, num_dimensions, dims, periods), std::nullopt};
+        return {contribute_grid(comm_old, num_ranks, num_dimensions, dims, periods), std::nullopt};
       });
   if (decision.code != MPI_SUCCESS) return failed(comm_old, decision.code);
   if (decision.reordered == nullptr) return native(comm_old, decision.may_reorder);

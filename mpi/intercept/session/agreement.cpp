@@ -12,6 +12,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -50,6 +51,41 @@ bool is_agreed_without(const World& world) {
   return world.num_ranks == 1 || variable(kEveryRankVariable) != nullptr;
 }
 
+bool is_number(const char* text, std::size_t number) {
+  return text != nullptr && std::to_string(number) == text;
+}
+
+// With MPI 5's interface, Intel MPI 2021.18 ends a program that looks up a name that is not there,
+// whatever the error handlers are.
+bool ends_at_missing_names() {
+  if constexpr (!FAIRLEAD_STANDARD_ABI) return false;
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  mpi().Get_library_version(text.data(), &length);
+  return std::string_view(text.data()).starts_with("Intel(R) MPI");
+}
+
+// Slurm's PMIx has none, and Open MPI prints a box of lines on each rank that asks for it. Flux's
+// PMI has none, and MPICH takes its refusal for success. Other launchers hand on what a task of
+// Flux that started them was given.
+bool has_name_service(const World& world) {
+  if (ends_at_missing_names()) return false;
+  const char* const job = variable("PMIX_NAMESPACE");
+  if (job != nullptr && std::string_view(job).starts_with("slurm.pmix.")) return false;
+  return !is_number(variable("FLUX_TASK_RANK"), world.rank) ||
+         !is_number(variable("FLUX_JOB_SIZE"), world.num_ranks);
+}
+
+// Where each rank leaves a share of its own, it is no loss that they are not gathered.
+Features without_name_service(Features own) {
+  const Features lost{own.trace && variable(kSharesVariable) == nullptr, own.plan};
+  say_switched_off(lost, (std::string("the launcher has no name service, by which the ranks find "
+                                      "each other; if all of them run with the library, set ") +
+                          kEveryRankVariable)
+                             .c_str());
+  return kNone;
+}
+
 // A name that is not there is an error to MPI, and the program's handlers would end it. MPIs differ
 // in which of the two an error without communicator goes to.
 struct ReturnedErrorsOfNames {
@@ -57,7 +93,7 @@ struct ReturnedErrorsOfNames {
   ReturnedErrors of_self{comm_self()};
 };
 
-// Several jobs may share a name service, and Open MPI tells each its own name.
+// Several jobs may share a name service, and Open MPI gives each its own name.
 std::string full_name(const std::string& what) {
   const char* const job = variable("PMIX_NAMESPACE");
   return std::string("fairlead.") + (job == nullptr ? "" : job) + "." + what;
@@ -178,14 +214,9 @@ std::optional<Features> hear(Features own, const World& world) {
 Features agree(Features own) {
   const World here = world();
   if (is_agreed_without(here)) return own;
+  if (!has_name_service(here)) return without_name_service(own);
   const ReturnedErrorsOfNames errors;
-  if (!publish(rank_name(here.rank), own)) {
-    say_switched_off(own, (std::string("the launcher has no name service, by which the ranks find "
-                                       "each other; if all of them run with the library, set ") +
-                           kEveryRankVariable)
-                              .c_str());
-    return kNone;
-  }
+  if (!publish(rank_name(here.rank), own)) return without_name_service(own);
   if (own.are_none()) return kNone;
   if (here.rank == 0) return decide(own, here.num_ranks);
   return hear(own, here).value_or(kNone);

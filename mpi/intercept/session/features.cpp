@@ -14,7 +14,10 @@ const char* variable(const char* name) noexcept {
 
 void say_switched_off(Features features, const char* problem) noexcept {
   if (features.are_none()) return;
-  const char* const feature = features.trace ? "tracing" : "the plan";
+  const char* const feature = !features.trace ? "the plan"
+                              : variable(kSharesVariable) != nullptr
+                                  ? "gathering the trace in MPI_Finalize"
+                                  : "tracing";
   std::fprintf(stderr, "fairlead: %s is switched off: %s\n", feature, problem);
 }
 

@@ -2,6 +2,7 @@
 // MPI_Init, MPI_Init_thread and MPI_Finalize: where tracing and features begin and end. None has
 // a handle among its parameters, so unlike the others they need no entry (entries.cpp).
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "entries.hpp"
@@ -11,11 +12,15 @@
 #include "pmpi/export.hpp"
 #include "pmpi/simulated.hpp"
 #include "session/agreement.hpp"
+#include "session/ending_signals.hpp"
 #include "session/feature.hpp"
 #include "session/missing_trace.hpp"
 #include "table/handlers.hpp"
+#include "trace/call_time.hpp"
+#include "trace/host_name.hpp"
 #include "trace/recorder.hpp"
 #include "trace/report.hpp"
+#include "trace/shares.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -25,7 +30,7 @@ struct World {
   int num_ranks = 0;
 };
 
-// What belongs to a traced program; without a file if it is not traced.
+// What belongs to a traced program; without a file if its ranks do not gather the trace.
 struct Tracing {
   std::string file;
   MPI_Comm comm{};
@@ -54,6 +59,9 @@ void say_another_mpi(Features lost) noexcept {
   const char* const problem =
       "this program is not linked with Open MPI, whose launcher started it; to have it traced, use "
       "the launcher of its own MPI";
+#elif FAIRLEAD_STANDARD_ABI
+  const char* const problem =
+      "this process is not linked with libmpi_abi, as the program that was started is";
 #else
   const char* const problem =
       "this program is not linked with MPICH, whose launcher started it; to have it traced, use "
@@ -70,16 +78,29 @@ bool is_spawned() {
   return parent != comm_null();
 }
 
-void begin_tracing(const char* file, const World& world) {
+void prepare_gathering(const char* file) {
   tracing().file = file;
-  tracing().world = world;
   mpi().Comm_dup(comm_world(), &tracing().comm);
   // Our messages in MPI_Finalize must not end a program that survives the loss of a rank.
   mpi().Comm_set_errhandler(tracing().comm, errors_return());
-  prepare_records(static_cast<std::size_t>(world.num_ranks));
+}
+
+// Shares need no other rank, so each writes its own whatever the ranks have agreed on.
+void begin_tracing(bool is_gathered) {
+  tracing().world = world();
+  const World& here = tracing().world;
+  if (is_gathered) prepare_gathering(variable(kTraceVariable));
+  prepare_records(static_cast<std::size_t>(here.num_ranks));
   tracing().start_s = now_s();
+  begin_call_times();
+  const bool has_shares = begin_shares({.rank = here.rank,
+                                        .num_ranks = here.num_ranks,
+                                        .start_s = tracing().start_s,
+                                        .is_gathered = is_gathered});
+  if (!has_shares && !is_gathered) return;
   recording.store(true, std::memory_order_release);
   note_begin(true);
+  if (has_shares) catch_ending_signals();
 }
 
 // A feature is on if the plan has its file and it could begin.
@@ -106,10 +127,9 @@ void end_features() noexcept {
 
 void begin_what_is_asked_for(Features asked) {
   const Features agreed = agree(asked);
-  if (agreed.are_none()) return;
   if (agreed.plan) begin_features(variable(kPlanVariable), world());
-  if (agreed.trace) begin_tracing(variable(kTraceVariable), world());
-  end_agreement();
+  if (agreed.trace || variable(kSharesVariable) != nullptr) begin_tracing(agreed.trace);
+  if (!agreed.are_none()) end_agreement();
 }
 
 void begin() noexcept try {
@@ -135,19 +155,28 @@ void begin() noexcept try {
 RankRecord own_record(bool was_recording, double run_time_s) noexcept try {
   if (!was_recording) return {};
   const auto num_ranks = static_cast<std::size_t>(tracing().world.num_ranks);
-  return record_of_rank(tracing().world.rank, run_time_s, sum_of_records(num_ranks));
+  const std::optional<Counters> counters = sum_of_records(num_ranks);
+  if (!counters) return {};
+  return record_of_rank(tracing().world.rank, run_time_s, *counters, seconds_per_tick(),
+                        host_name());
 } catch (const std::exception& error) {
   complain("tracing", error.what());
   return {};
 }
 
+// The trace is gathered, or each rank has left all of its share.
 void end_tracing() noexcept try {
-  if (tracing().file.empty()) return;
   const bool was_recording = recording.exchange(false);
   const double run_time_s = now_s() - tracing().start_s;
-  write_trace(tracing().comm, tracing().file, own_record(was_recording, run_time_s));
-  mpi().Comm_free(&tracing().comm);
-  tracing().file.clear();
+  if (tracing().file.empty()) {
+    if (was_recording) write_last_share(Occasion::finalize);
+  } else {
+    write_trace(tracing().comm, tracing().file, own_record(was_recording, run_time_s));
+    mpi().Comm_free(&tracing().comm);
+    tracing().file.clear();
+  }
+  end_shares();
+  release_ending_signals();
 } catch (const std::exception& error) {
   std::fprintf(stderr, "fairlead: the trace is lost: %s\n", error.what());
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// At the end of the process one line names the reason, if the calls of the program show it. A
+// At the end of the process the last share of the trace is written, if MPI_Finalize has not come.
+// Where there are no shares, one line names the reason, if the calls of the program show it. A
 // process that has nothing to do with MPI, as a shell, is none that could leave a trace.
 #include "session/missing_trace.hpp"
 
@@ -11,6 +12,7 @@
 #include "pmpi/mpi_symbols.hpp"
 #include "pmpi/symbol_lookup.hpp"
 #include "session/features.hpp"
+#include "trace/shares.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -53,8 +55,16 @@ const char* reason() noexcept {
   return nullptr;
 }
 
-[[gnu::destructor]] void report_missing_trace() noexcept {
-  if (variable(kTraceVariable) == nullptr || !is_first_rank()) return;
+bool is_trace_asked_for() noexcept {
+  return variable(kTraceVariable) != nullptr || variable(kSharesVariable) != nullptr;
+}
+
+[[gnu::destructor]] void end_trace() noexcept {
+  if (are_shares_written()) {
+    write_last_share(Occasion::exit);
+    return;
+  }
+  if (!is_trace_asked_for() || !is_first_rank()) return;
   if (const char* const found = reason()) {
     std::fprintf(stderr, "fairlead: no trace was written: %s\n", found);
   }

@@ -9,7 +9,7 @@ namespace fairlead::intercept {
 
 /// Writes a document into the folder that FAIRLEAD_RECORD names, as `NAME-RANK.json`. A process
 /// without this variable leaves none, nor does one that does not see the folder; another failure is
-/// told in one line.
+/// reported in one line.
 /// @param rank  of MPI_COMM_WORLD
 /// @param what  of which the line says that it is not recorded
 void leave_in_record(const std::string& name, int rank, const nlohmann::ordered_json& document,

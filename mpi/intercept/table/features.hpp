@@ -18,6 +18,13 @@
 #define FAIRLEAD_LARGE_COUNTS 0
 #endif
 
+// The binary interface of MPI 5 itself (MPI 5.0, chapter 20), which libraries of several MPIs have.
+#if defined(MPI_ABI_VERSION) && !defined(MPICH_VERSION) && !defined(OPEN_MPI)
+#define FAIRLEAD_STANDARD_ABI 1
+#else
+#define FAIRLEAD_STANDARD_ABI 0
+#endif
+
 // SMPI declares the calls that start processes, but does not have them, and lets what is compared
 // be written to.
 #if defined(SMPI_H)

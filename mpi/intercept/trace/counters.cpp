@@ -37,9 +37,12 @@ CollectiveTally* CollectiveTable::find(const CollectiveTally& kind, bool may_ins
     CollectiveTally& entry = entries_[index];
     if (entry.calls == 0) {
       if (!may_insert) return nullptr;
-      entry = kind;
-      entry.calls = 0;
-      entry.seconds = 0;
+      // Not as a whole: its calls may be read meanwhile, and are 0 until the kind is there.
+      entry.call = kind.call;
+      entry.root = kind.root;
+      entry.communicator_size = kind.communicator_size;
+      entry.communicator = kind.communicator;
+      entry.message_bytes = kind.message_bytes;
       ++num_used_;
       return &entry;
     }
@@ -54,12 +57,12 @@ bool CollectiveTable::add(const CollectiveTally& added) {
   CollectiveTally* entry = find(added, num_used_ < kExact);
   if (entry == nullptr) entry = find(coarsened(added), num_used_ < kCapacity);
   if (entry == nullptr) {
-    num_dropped_ += added.calls;
+    publish(num_dropped_, num_dropped_ + added.calls);
     return false;
   }
   const bool is_first = entry->calls == 0;
-  entry->calls += added.calls;
-  entry->seconds += added.seconds;
+  publish(entry->seconds, entry->seconds + added.seconds);
+  publish(entry->calls, entry->calls + added.calls);
   return is_first;
 }
 
@@ -78,16 +81,24 @@ void CommunicatorMembers::add(std::uint64_t id, const std::vector<int>& members)
   if (members_of_id_.try_emplace(id, members).second) num_members_ += members.size();
 }
 
-void Counters::add(const Counters& other) {
+void Counters::add(const Counters& other, std::uint64_t now_ticks) {
   for (std::size_t rank = 0; rank < sent.size(); ++rank) {
     sent[rank].add(other.sent[rank]);
     exchanged[rank].add(other.exchanged[rank]);
   }
+  if (fetched.size() < other.fetched.size()) fetched.resize(other.fetched.size());
   for (std::size_t rank = 0; rank < other.fetched.size(); ++rank) {
-    fetched_tallies()[rank].add(other.fetched[rank]);
+    fetched[rank].add(other.fetched[rank]);
   }
-  shared_windows += other.shared_windows;
-  spawned_processes += other.spawned_processes;
+  shared_windows += observed(other.shared_windows);
+  spawned_processes += observed(other.spawned_processes);
+  // The current call may end between the two: then it counts as not made, or once.
+  const std::uint64_t begun_ticks = observed(other.call_begun_ticks);
+  const std::uint64_t ended_ticks = observed(other.call_ticks);
+  call_ticks += ended_ticks;
+  if (begun_ticks != 0 && now_ticks > begun_ticks) call_ticks += now_ticks - begun_ticks;
+  if (begun_ticks != 0 || ended_ticks != 0) ++calling_threads;
+  one_sided_calls += observed(other.one_sided_calls);
   untranslated.add(other.untranslated);
   other.collectives.for_each([this](const CollectiveTally& entry) { collectives.add(entry); });
   communicators.add(other.communicators);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counts of one thread: messages per destination, and collective calls per kind.
+// The counts of one thread: messages per destination, and collective calls per kind. Only that
+// thread writes them. Another one may read what has a fixed place at any time, and finds counts of
+// a moment ago: no count without its largest message, no collective without its kind.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -15,22 +18,38 @@
 
 namespace fairlead::intercept {
 
+/// Writes a count that other threads may read; its own thread needs no atomic read. On
+/// x86-64 the compiler makes a plain store of it.
+template <class Number>
+void publish(Number& count, Number value) {
+  std::atomic_ref(count).store(value, std::memory_order_release);
+}
+
+/// Reads a count that its thread may be writing.
+template <class Number>
+[[nodiscard]] Number observed(const Number& count) {
+  // atomic_ref takes no const object before C++26; loading does not write.
+  return std::atomic_ref(const_cast<Number&>(count)).load(std::memory_order_acquire);
+}
+
 /// Messages from this rank to one other.
 struct Tally {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
   std::uint64_t max_bytes = 0;
 
+  // Read in the opposite order: who sees a largest message sees its bytes, and that it was sent.
   void add(std::uint64_t message_bytes) {
-    ++messages;
-    bytes += message_bytes;
-    max_bytes = std::max(max_bytes, message_bytes);
+    publish(messages, messages + 1);
+    publish(bytes, bytes + message_bytes);
+    if (message_bytes > max_bytes) publish(max_bytes, message_bytes);
   }
 
+  /// Adds what another thread may be writing.
   void add(const Tally& other) {
-    messages += other.messages;
-    bytes += other.bytes;
-    max_bytes = std::max(max_bytes, other.max_bytes);
+    max_bytes = std::max(max_bytes, observed(other.max_bytes));
+    bytes += observed(other.bytes);
+    messages += observed(other.messages);
   }
 };
 
@@ -60,12 +79,24 @@ class CollectiveTable {
   bool add(const CollectiveTally& added);
 
   /// Calls for which there was no place left.
-  [[nodiscard]] std::uint64_t num_dropped() const { return num_dropped_; }
+  [[nodiscard]] std::uint64_t num_dropped() const { return observed(num_dropped_); }
 
+  /// Visits copies; its thread may add calls meanwhile.
   template <class Visit>
   void for_each(Visit visit) const {
     for (const CollectiveTally& entry : entries_) {
-      if (entry.calls > 0) visit(entry);
+      // The kind was written before the first call, and never changes.
+      const std::uint64_t calls = observed(entry.calls);
+      if (calls == 0) continue;
+      CollectiveTally copy;
+      copy.call = entry.call;
+      copy.root = entry.root;
+      copy.communicator_size = entry.communicator_size;
+      copy.communicator = entry.communicator;
+      copy.message_bytes = entry.message_bytes;
+      copy.calls = calls;
+      copy.seconds = observed(entry.seconds);
+      visit(copy);
     }
   }
 
@@ -77,8 +108,8 @@ class CollectiveTable {
   std::uint64_t num_dropped_ = 0;
 };
 
-/// The ranks of communicators, each told by its first rank only: together the ranks of a program
-/// tell each once. Never holds more than `kMostMembers`.
+/// The ranks of communicators, each recorded by its first rank only: together the ranks of a
+/// program record each once. Never holds more than `kMostMembers`.
 class CommunicatorMembers {
  public:
   static constexpr std::size_t kMostMembers = std::size_t{1} << 20;
@@ -98,8 +129,8 @@ class CommunicatorMembers {
   std::size_t num_members_ = 0;
 };
 
-/// All counts of one thread. Written by its thread only; read in MPI_Finalize, when no thread of a
-/// correct program is in MPI any more.
+/// All counts of one thread. Written by its thread only, and read while it counts; `fetched` and
+/// `communicators` grow, so both change and are read under the lock of all records (recorder.cpp).
 struct Counters {
   explicit Counters(std::size_t num_ranks) : sent(num_ranks), exchanged(num_ranks) {}
 
@@ -111,6 +142,10 @@ struct Counters {
   CommunicatorMembers communicators;    // on which there were collectives
   std::uint64_t shared_windows = 0;     // windows of memory that ranks share
   std::uint64_t spawned_processes = 0;  // by MPI_Comm_spawn and MPI_Comm_spawn_multiple
+  std::uint64_t call_ticks = 0;         // inside of calls that may wait (call_time.hpp)
+  std::uint64_t call_begun_ticks = 0;   // when the current one began; 0: there is none
+  std::uint64_t one_sided_calls = 0;    // what waits for these is not traced
+  std::uint64_t calling_threads = 0;    // of a sum: threads that made calls
 
   /// `fetched`, with its room: few programs need it.
   std::vector<Tally>& fetched_tallies() {
@@ -118,7 +153,9 @@ struct Counters {
     return fetched;
   }
 
-  void add(const Counters& other);
+  /// Adds the counts of another thread, which may go on counting.
+  /// @param now_ticks  by which a call that it is in counts
+  void add(const Counters& other, std::uint64_t now_ticks = 0);
 };
 
 }  // namespace fairlead::intercept

@@ -21,10 +21,10 @@ using SizeOf = std::uint64_t (*)(MPI_Datatype);
   return count > 0 ? static_cast<std::uint64_t>(count) * type_bytes : 0;
 }
 
-/// One call of a collective. Each method takes the arguments that matter, tells `emit(peer, bytes)`
-/// what goes to which rank of the communicator (exchanges only), keeps the root, and returns the
-/// bytes handed in.
-/// A significant MPI_IN_PLACE makes the receive arguments say what is sent (MPI 4.0, chapter 6).
+/// One call of a collective. Each method takes the arguments that matter, passes to `emit(peer,
+/// bytes)` what goes to which rank of the communicator (exchanges only), keeps the root, and
+/// returns the bytes handed in. A significant MPI_IN_PLACE makes the receive arguments say what is
+/// sent (MPI 4.0, chapter 6).
 template <class Emit>
 class Collective {
  public:

@@ -40,6 +40,14 @@ template <class MakeCall, class Meaning>
   return observe_counted(make_call, [&] { record_collective_init(call, comm, request, meaning); });
 }
 
+/// The program may not come back from the call, so its meaning comes first.
+template <class MakeCall, class Meaning>
+[[gnu::always_inline]] inline int observe_ending(const MakeCall& make_call,
+                                                 const Meaning& meaning) {
+  meaning();
+  return make_call();
+}
+
 /// `release` has begun before the call and ends after it, however that came out. What an
 /// attribute's delete callback sends meanwhile is the program's own.
 template <class MakeCall, class Release>

@@ -2,6 +2,7 @@
 // From the counters of one rank to rows.
 #include "trace/record.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace fairlead::intercept {
@@ -27,15 +28,30 @@ std::vector<PairRow> turned(std::vector<PairRow> rows) {
   return rows;
 }
 
+// Where several threads call, or windows are used, whose synchronisation is not traced, nobody
+// knows how long the rank has waited.
+ComputingRow computing_row(int rank, double run_time_s, const Counters& counters,
+                           double seconds_per_tick, std::string_view host) {
+  ComputingRow row{.rank = static_cast<std::uint32_t>(rank)};
+  if (counters.calling_threads <= 1 && counters.one_sided_calls == 0) {
+    const double inside_s = static_cast<double>(counters.call_ticks) * seconds_per_tick;
+    row.seconds = std::max(0.0, run_time_s - inside_s);
+  }
+  host.copy(row.host, sizeof row.host - 1);
+  return row;
+}
+
 }  // namespace
 
 std::array<std::span<const std::byte>, kNumTables> RankRecord::tables() const {
   return {std::as_bytes(std::span(sent)),          std::as_bytes(std::span(fetched)),
           std::as_bytes(std::span(exchanged)),     std::as_bytes(std::span(collectives)),
-          std::as_bytes(std::span(communicators)), std::as_bytes(std::span(members))};
+          std::as_bytes(std::span(communicators)), std::as_bytes(std::span(members)),
+          std::as_bytes(std::span(computing))};
 }
 
-RankRecord record_of_rank(int rank, double run_time_s, const Counters& counters) {
+RankRecord record_of_rank(int rank, double run_time_s, const Counters& counters,
+                          double seconds_per_tick, std::string_view host) {
   RankRecord record;
   record.rank = {.run_time_s = run_time_s,
                  .untranslated_messages = counters.untranslated.messages,
@@ -56,6 +72,7 @@ RankRecord record_of_rank(int rank, double run_time_s, const Counters& counters)
          .calls = entry.calls,
          .seconds = entry.seconds});
   });
+  record.computing.push_back(computing_row(rank, run_time_s, counters, seconds_per_tick, host));
   for (const auto& [id, members] : counters.communicators.members_of_id()) {
     record.communicators.push_back({.id = id, .num_members = members.size()});
     for (const int member : members) {

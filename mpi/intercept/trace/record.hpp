@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "trace/counters.hpp"
@@ -47,20 +48,29 @@ struct CommunicatorRow {
   std::uint64_t num_members;
 };
 
+/// What a rank computed, and where.
+struct ComputingRow {
+  std::uint32_t rank = 0;
+  std::uint32_t unused = 0;
+  /// Outside of calls that may wait; nan where that is unknown.
+  double seconds = std::numeric_limits<double>::quiet_NaN();
+  char host[64] = {};  ///< ends with a zero
+};
+
 /// World rank of a member of a communicator; those of all follow one another.
 using MemberRow = std::uint32_t;
 
 // The file has the rows as they are in memory.
 static_assert(sizeof(RankRow) == 48 && sizeof(PairRow) == 32 && sizeof(CollectiveRow) == 48 &&
-              sizeof(CommunicatorRow) == 16);
+              sizeof(CommunicatorRow) == 16 && sizeof(ComputingRow) == 80);
 
-/// The tables of the file besides that of ranks, in its order.
-inline constexpr std::array kTableNames{"sent",        "fetched",       "exchanged",
-                                        "collectives", "communicators", "members"};
+/// The tables of the file without that of ranks, in its order.
+inline constexpr std::array kTableNames{"sent",          "fetched", "exchanged", "collectives",
+                                        "communicators", "members", "computing"};
 inline constexpr std::size_t kNumTables = kTableNames.size();
 inline constexpr std::array<std::size_t, kNumTables> kRowBytes{
-    sizeof(PairRow),       sizeof(PairRow),         sizeof(PairRow),
-    sizeof(CollectiveRow), sizeof(CommunicatorRow), sizeof(MemberRow)};
+    sizeof(PairRow),         sizeof(PairRow),   sizeof(PairRow),     sizeof(CollectiveRow),
+    sizeof(CommunicatorRow), sizeof(MemberRow), sizeof(ComputingRow)};
 
 struct RankRecord {
   RankRow rank;
@@ -71,11 +81,15 @@ struct RankRecord {
   std::vector<CollectiveRow> collectives;
   std::vector<CommunicatorRow> communicators;
   std::vector<MemberRow> members;
+  std::vector<ComputingRow> computing;
 
   /// The bytes of each table.
   [[nodiscard]] std::array<std::span<const std::byte>, kNumTables> tables() const;
 };
 
-[[nodiscard]] RankRecord record_of_rank(int rank, double run_time_s, const Counters& counters);
+/// @param seconds_per_tick  of the clock of calls
+/// @param host  name of the host that the rank is on
+[[nodiscard]] RankRecord record_of_rank(int rank, double run_time_s, const Counters& counters,
+                                        double seconds_per_tick, std::string_view host);
 
 }  // namespace fairlead::intercept

@@ -2,12 +2,14 @@
 // Counters per thread; single messages and requests increase them.
 #include "trace/recorder.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "pmpi/simulated.hpp"
+#include "trace/call_time.hpp"
 
 namespace fairlead::intercept {
 
@@ -15,9 +17,12 @@ std::atomic<bool> recording{false};
 
 namespace {
 
-// `records` and `idle` are protected by `lock`; a record belongs to one thread until it is idle.
+constexpr std::chrono::seconds kLongestGrowth{1};
+
+// `records`, `idle` and what grows in the counters are protected by `lock`; a record belongs to one
+// thread until it is idle.
 struct Registry {
-  std::mutex lock;
+  std::timed_mutex lock;
   std::size_t num_ranks = 0;
   std::vector<std::unique_ptr<ThreadRecord>> records;
   std::vector<ThreadRecord*> idle;
@@ -31,6 +36,7 @@ Registry& registry() {
 }
 
 constinit thread_local ThreadRecord* current_record = nullptr;
+constinit std::atomic<void (*)() noexcept> act_at_abort = nullptr;
 
 // Passes the record to a later thread, so that the records of short-lived threads do not pile up.
 struct ReleaseAtThreadExit {
@@ -82,6 +88,12 @@ void add(std::vector<Tally>& tallies, Counters& counters, int world_rank,
   }
 }
 
+std::vector<Tally>& fetched_tallies(Counters& counters) {
+  if (!counters.fetched.empty()) return counters.fetched;
+  const std::lock_guard guard(registry().lock);
+  return counters.fetched_tallies();
+}
+
 enum class Direction { to_target, from_target };
 
 // An empty transfer sends nothing, unlike an empty message; its type may be invalid.
@@ -91,8 +103,9 @@ void transfer(Direction direction, int target, MPI_Count count, MPI_Datatype typ
   const std::uint64_t bytes = payload_bytes(count, size_of(type));
   if (thread == nullptr || bytes == 0) return;
   Counters& counters = thread->counters;
+  publish(counters.one_sided_calls, counters.one_sided_calls + 1);
   const int world_rank = world_rank_of(thread->window(win).world_rank_of_target, target);
-  add(direction == Direction::to_target ? counters.sent : counters.fetched_tallies(), counters,
+  add(direction == Direction::to_target ? counters.sent : fetched_tallies(counters), counters,
       world_rank, bytes);
 }
 
@@ -115,14 +128,25 @@ void prepare_records(std::size_t num_ranks) {
   registry().num_ranks = num_ranks;
 }
 
-Counters sum_of_records(std::size_t num_ranks) {
-  Counters sum(num_ranks);
-  const std::lock_guard guard(registry().lock);
-  for (const std::unique_ptr<ThreadRecord>& record : registry().records) sum.add(record->counters);
+std::optional<Counters> sum_of_records(std::size_t num_ranks) {
+  std::optional<Counters> sum(num_ranks);
+  const std::unique_lock guard(registry().lock, kLongestGrowth);
+  if (!guard.owns_lock()) return std::nullopt;
+  for (const std::unique_ptr<ThreadRecord>& record : registry().records) {
+    sum->add(record->counters, ticks());
+  }
   return sum;
 }
 
+void at_abort(void (*act)() noexcept) noexcept {
+  act_at_abort.store(act);
+}
+
 namespace record {
+
+void aborting() noexcept {
+  if (const auto act = act_at_abort.load()) act();
+}
 
 void sent(int dest, MPI_Count count, MPI_Datatype type, MPI_Comm comm) noexcept try {
   if (dest == MPI_PROC_NULL) return;
@@ -192,7 +216,8 @@ void shared_memory(MPI_Comm comm) noexcept try {
   ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return;
   const Communicator& communicator = thread->communicator(comm);
-  if (communicator.rank == 0 && communicator.size > 1) ++thread->counters.shared_windows;
+  std::uint64_t& windows = thread->counters.shared_windows;
+  if (communicator.rank == 0 && communicator.size > 1) publish(windows, windows + 1);
 } catch (const std::exception& error) {
   switch_off(error.what());
 }
@@ -204,7 +229,8 @@ void spawned(int root, MPI_Comm comm, const MPI_Comm* children) noexcept try {
   if (thread == nullptr || thread->communicator(comm).rank != root) return;
   int num_children = 0;
   mpi().Comm_remote_size(*children, &num_children);
-  thread->counters.spawned_processes += static_cast<std::uint64_t>(num_children);
+  std::uint64_t& processes = thread->counters.spawned_processes;
+  publish(processes, processes + static_cast<std::uint64_t>(num_children));
 } catch (const std::exception& error) {
   switch_off(error.what());
 }
@@ -240,6 +266,11 @@ namespace detail {
 void add_exchange(Counters& counters, const Communicator& communicator, int peer,
                   std::uint64_t bytes) noexcept {
   add(counters.exchanged, counters, world_rank_of(communicator, peer), bytes);
+}
+
+void add_communicator(Counters& counters, const Communicator& communicator) {
+  const std::lock_guard guard(registry().lock);
+  counters.communicators.add(communicator);
 }
 
 void remember(MPI_Request request, PersistentRequest meaning) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "handles/communicator.hpp"
@@ -49,8 +50,12 @@ struct ThreadRecord {
 /// Sets the number of ranks; before the first traced call.
 void prepare_records(std::size_t num_ranks);
 
-/// The counters of all threads, those that ended included.
-[[nodiscard]] Counters sum_of_records(std::size_t num_ranks);
+/// The counters of all threads, those that ended included. The threads may go on counting. Nothing
+/// where a thread has held the lock of what grows for a second: a signal may have stopped it there.
+[[nodiscard]] std::optional<Counters> sum_of_records(std::size_t num_ranks);
+
+/// What is done before MPI_Abort of a traced program; null for nothing.
+void at_abort(void (*act)() noexcept) noexcept;
 
 /// Payload of one element, as the MPI library says.
 [[nodiscard]] inline std::uint64_t size_of(MPI_Datatype type) noexcept {
@@ -76,6 +81,9 @@ void fetched_and_put(int target, MPI_Count count, MPI_Datatype type, MPI_Op op,
                      MPI_Count fetched_count, MPI_Datatype fetched_type, MPI_Win win) noexcept;
 /// The same for one element, which is compared with what is there.
 void swapped(int target, MPI_Datatype type, MPI_Win win) noexcept;
+
+/// The program is about to end by MPI_Abort: calls what `at_abort` was given.
+void aborting() noexcept;
 
 // What has messages that no traced call shows.
 void shared_memory(MPI_Comm comm) noexcept;
@@ -111,6 +119,7 @@ RequestRelease forget_request(const MPI_Request* request) noexcept;
 namespace detail {
 void add_exchange(Counters& counters, const Communicator& communicator, int peer,
                   std::uint64_t bytes) noexcept;
+void add_communicator(Counters& counters, const Communicator& communicator);
 void remember(MPI_Request request, PersistentRequest meaning);
 }  // namespace detail
 
@@ -134,7 +143,7 @@ template <class Meaning>
                                                           .message_bytes = bytes,
                                                           .calls = 1,
                                                           .seconds = duration_s});
-  if (is_first) thread->counters.communicators.add(communicator);
+  if (is_first) detail::add_communicator(thread->counters, communicator);
 } catch (const std::exception& error) {
   switch_off(error.what());
 }
@@ -159,7 +168,7 @@ template <class Meaning>
                            .communicator = communicator.id,
                            .message_bytes = bytes,
                            .calls = 1};
-  thread->counters.communicators.add(communicator);
+  detail::add_communicator(thread->counters, communicator);
   detail::remember(*request, std::move(persistent));
 } catch (const std::exception& error) {
   switch_off(error.what());

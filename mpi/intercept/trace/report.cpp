@@ -4,19 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "pmpi/mpi_symbols.hpp"
 #include "session/new_file.hpp"
-#include "table/call_names.hpp"
+#include "trace/header.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -24,10 +22,8 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr int kTag = 0;
-constexpr int kVersion = 3;
+constexpr int kTraceVersion = 4;
 constexpr std::uint64_t kMaxChunkBytes = std::uint64_t{1} << 28;
-// The tables begin at a multiple of it, so that a reader may map the file into memory.
-constexpr std::size_t kHeaderAlignment = 64;
 
 /// Rank 0's data about a rank before its tables arrive.
 struct Announcement {
@@ -35,45 +31,18 @@ struct Announcement {
   std::array<std::uint64_t, kNumTables> num_bytes{};
 };
 
-std::string library() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
-  int length = 0;
-  mpi().Get_library_version(version.data(), &length);
-  return {version.data(), std::strcspn(version.data(), "\n")};
-}
-
-// One line of JSON, with the blanks in front of its end that bring the tables to their place.
-std::string header(std::span<const Announcement> announcements) {
-  nlohmann::ordered_json operations = nlohmann::ordered_json::array();
-  for (int call = 0; call < static_cast<int>(Call::count_); ++call) {
-    operations.push_back(operation_name(static_cast<Call>(call)));
+std::array<std::uint64_t, kNumTables> sums_of(std::span<const Announcement> announcements) {
+  std::array<std::uint64_t, kNumTables> num_bytes{};
+  for (const Announcement& one : announcements) {
+    for (std::size_t table = 0; table < kNumTables; ++table) {
+      num_bytes[table] += one.num_bytes[table];
+    }
   }
-  nlohmann::ordered_json num_rows = {{"ranks", announcements.size()}};
-  for (std::size_t table = 0; table < kNumTables; ++table) {
-    std::uint64_t num_bytes = 0;
-    for (const Announcement& one : announcements) num_bytes += one.num_bytes[table];
-    num_rows[kTableNames[table]] = num_bytes / kRowBytes[table];
-  }
-  const nlohmann::ordered_json fields = {
-      {"format", "fairlead-trace"},
-      {"version", kVersion},
-      {"byte_order", std::endian::native == std::endian::little ? "little" : "big"},
-      {"mpi", library()},
-      {"operations", operations},
-      {"num_rows", num_rows},
-  };
-  std::string line = fields.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  line.append(kHeaderAlignment - 1 - line.size() % kHeaderAlignment, ' ');
-  return line + "\n";
+  return num_bytes;
 }
 
 Announcement announcement_of(const RankRecord& record) {
-  Announcement announcement{.rank = record.rank, .num_bytes = {}};
-  const auto tables = record.tables();
-  for (std::size_t table = 0; table < kNumTables; ++table) {
-    announcement.num_bytes[table] = tables[table].size();
-  }
-  return announcement;
+  return {.rank = record.rank, .num_bytes = sizes_of_tables(record)};
 }
 
 // If this fails, the file lacks this rank, and its reader reports that.
@@ -130,7 +99,9 @@ void write_trace(MPI_Comm comm, const std::string& path, const RankRecord& own) 
   }
   const std::vector<Announcement> announcements = receive_announcements(comm, own, num_ranks);
   NewFile file(path);
-  const std::string first_line = header(announcements);
+  const std::string first_line = header_line(
+      {{"format", "fairlead-trace"}, {"version", kTraceVersion}, {"mpi", library_name()}},
+      announcements.size(), sums_of(announcements));
   file.write(std::as_bytes(std::span(first_line)));
   for (const Announcement& one : announcements) {
     file.write(std::as_bytes(std::span(&one.rank, 1)));

@@ -60,7 +60,7 @@ class Stream {
   [[nodiscard]] const std::vector<Arrival>& arrivals() const { return arrivals_; }
 
   /// Handles completed messages and starts the next ones. Returns whether there were any.
-  bool go_on() {
+  bool advance() {
     bool has_moved = false;
     for (int slot = 0; slot < kNumSlots; ++slot) {
       MPI_Request& request = requests_[index(slot)];
@@ -121,8 +121,9 @@ class Stream {
 
 }  // namespace
 
-FlowRunner::FlowRunner(MPI_Comm comm, double patience_s, ControlChannel& control, bool yields)
-    : comm_(comm), patience_s_(patience_s), control_(control), yields_(yields) {}
+FlowRunner::FlowRunner(MPI_Comm comm, double silence_timeout_s, ControlChannel& control,
+                       bool yields)
+    : comm_(comm), silence_timeout_s_(silence_timeout_s), control_(control), yields_(yields) {}
 
 FlowReport FlowRunner::run(const FlowOrder& order) {
   constexpr double kLookInterval_s = 0.01;
@@ -139,12 +140,12 @@ FlowReport FlowRunner::run(const FlowOrder& order) {
     memory += end.message_bytes * kNumSlots;
   }
   const auto is_done = [&](const Stream& stream) {
-    return stream.is_over() || now_s() - std::max(stream.progress_s(), end_s) > patience_s_;
+    return stream.is_over() || now_s() - std::max(stream.progress_s(), end_s) > silence_timeout_s_;
   };
   double looked_s = now_s();
   while (!std::ranges::all_of(streams, is_done)) {
     bool has_moved = false;
-    for (Stream& stream : streams) has_moved |= stream.go_on();
+    for (Stream& stream : streams) has_moved |= stream.advance();
     if (!has_moved && yields_) std::this_thread::sleep_for(std::chrono::microseconds(50));
     if (now_s() - looked_s < kLookInterval_s) continue;
     control_.poll();

@@ -13,13 +13,13 @@
 
 namespace fairlead::probe {
 
-/// Carries out orders, one after another. A flow without progress for the length of the patience is
+/// Carries out orders, one after another. A flow without progress for the silence timeout is
 /// given up; the others continue.
 class FlowRunner {
  public:
   /// @param yields whether to sleep while nothing arrives, for hosts with more processes than
   ///   cores.
-  FlowRunner(MPI_Comm comm, double patience_s, ControlChannel& control, bool yields);
+  FlowRunner(MPI_Comm comm, double silence_timeout_s, ControlChannel& control, bool yields);
 
   FlowReport run(const FlowOrder& order);
 
@@ -33,7 +33,7 @@ class FlowRunner {
   [[nodiscard]] std::vector<std::byte>& buffer(std::size_t bytes);
 
   MPI_Comm comm_;
-  double patience_s_;
+  double silence_timeout_s_;
   ControlChannel& control_;
   bool yields_;
   bool has_given_up_ = false;

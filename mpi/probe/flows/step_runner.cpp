@@ -42,8 +42,8 @@ StepRunner::StepRunner(MPI_Comm comm, const Options& options, const Outcome& out
   for (const PairResult& pair : outcome.results) {
     store(pair.low, pair.high, pair.low_to_high_Bps.median);
     store(pair.high, pair.low, pair.high_to_low_Bps.median);
-    // If a partner was given up, its flows would only cost more patience. Pairs that the budget
-    // left out do not count.
+    // If a partner was given up, its flows would only cost more of the silence timeout. Pairs that
+    // the budget left out do not count.
     const bool is_measured = pair.latency_s.num_samples > 0;
     if (!outcome.is_orderly && !is_measured && std::isinf(options.budget_s)) {
       dead_flows_.insert({pair.low, pair.high});

@@ -13,11 +13,11 @@
 
 namespace fairlead::probe {
 
-/// Orders steps and collects the reports. Every wait is bounded by the patience; a host or a
+/// Orders steps and collects the reports. Every wait is bounded by the silence timeout; a host or a
 /// path that fails once is not used again.
 class StepRunner {
  public:
-  /// @param options tell the expected rate of pairs whose own is unknown.
+  /// @param options give the expected rate of pairs whose own is unknown.
   /// @param outcome of the pairs: the expected rates of flows, and the silent hosts.
   /// @param end_s time after which no step begins.
   StepRunner(MPI_Comm comm, const Options& options, const Outcome& outcome, double end_s,

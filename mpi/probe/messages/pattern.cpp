@@ -14,12 +14,15 @@ namespace {
 PatternFlow read_flow(const json::Value& value) {
   constexpr int kMax = std::numeric_limits<int>::max();
   const std::vector<std::int64_t> numbers = value.whole_numbers(0, kMax);
-  if (numbers.size() != 3) value.refuse("expected [src, dst, bytes]");
+  if (numbers.size() != 3 && numbers.size() != 4) {
+    value.refuse("expected [src, dst, bytes] or [src, dst, bytes, 1]");
+  }
   if (numbers[0] == numbers[1]) value.refuse("a host sends to itself");
   if (numbers[2] == 0) value.refuse("a message has no bytes");
   return {.src = static_cast<int>(numbers[0]),
           .dst = static_cast<int>(numbers[1]),
-          .bytes = numbers[2]};
+          .bytes = numbers[2],
+          .is_seen = numbers.size() == 4 && numbers[3] != 0};
 }
 
 }  // namespace

@@ -14,12 +14,15 @@ struct PatternFlow {
   int src;
   int dst;
   std::int64_t bytes;
+  /// Sent by calls that a preloaded library sees, as the program's own are.
+  bool is_seen = false;
 };
 
 /// All messages of one step.
 using Pattern = std::vector<PatternFlow>;
 
-/// @param value a list of patterns, each a list of [src, dst, bytes].
+/// @param value a list of patterns, each a list of [src, dst, bytes], with a 1 at the end where a
+/// preloaded library sees the message.
 /// @throws InputError naming the message that is not in this form.
 std::vector<Pattern> read_patterns(const json::Value& value);
 

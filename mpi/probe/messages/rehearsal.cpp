@@ -7,12 +7,16 @@
 #include <cmath>
 #include <thread>
 
+#include "messages/mpi_itself.hpp"
+
 namespace fairlead::probe {
 namespace {
 
 // Long enough to average over the scheduling of a busy machine, short enough for many turns.
 constexpr double kTrial_s = 0.08;
 constexpr int kMostSteps = 500;
+// Far longer than processes begin one after the other.
+constexpr double kLongStep_s = 0.02;
 // Flows that share a bottleneck may take ten times as long as their pairs suggest.
 constexpr double kFirstSizeRatio = 0.125;
 // Fewer rounds would say nothing, so this many are run even when late.
@@ -21,19 +25,28 @@ constexpr int kFewestRounds = 3;
 constexpr int kFirstTrialTag = 1000;
 constexpr int kNumTrialTags = 1000;
 
+MessageCalls calls(bool is_seen) {
+  return is_seen ? seen_calls() : unseen_calls();
+}
+
 }  // namespace
 
 Rehearsal::Rehearsal(MPI_Comm comm, const Options& options, ControlChannel& control, bool yields)
-    : comm_(comm), patience_s_(options.patience_s), control_(control), yields_(yields) {
+    : comm_(comm),
+      silence_timeout_s_(options.silence_timeout_s),
+      control_(control),
+      yields_(yields) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &num_ranks_);
   std::int64_t out_bytes = 0;
   std::int64_t in_bytes = 0;
   if (!options.rehearsal) return;
+  least_bytes_ = options.rehearsal->least_bytes;
   require_ranks(options.rehearsal->patterns, num_ranks_);
   for (const Pattern& pattern : options.rehearsal->patterns) {
     Part& part = parts_.emplace_back();
     for (const PatternFlow& flow : pattern) {
+      if (flow.src == rank_ || flow.dst == rank_) part.is_seen = part.is_seen || flow.is_seen;
       if (flow.src == rank_) {
         part.sent.push_back(flow);
         part.largest_sent_bytes = std::max(part.largest_sent_bytes, flow.bytes);
@@ -53,6 +66,7 @@ Rehearsal::Rehearsal(MPI_Comm comm, const Options& options, ControlChannel& cont
 RehearsalFindings Rehearsal::conduct(const RehearsalOptions& options, Outcome& outcome) {
   RehearsalFindings findings;
   if (!outcome.is_orderly) return findings;
+  last_begin_s_ = now_s() + options.most_s;
   const auto scale = find_scale(outcome);
   if (!scale) return findings;
   findings.num_steps = scale->num_steps;
@@ -79,6 +93,8 @@ std::optional<Rehearsal::Scale> Rehearsal::find_scale(Outcome& outcome) {
   double step_s = std::ranges::max(*trials_s) / kFirstSizeRatio;
   if (step_s > kTrial_s) {
     scale.size_ratio = kTrial_s / step_s;
+    // Messages that may not be shortened so far take as long as they take.
+    scale.is_first_timed = least_bytes_ > 1 && std::ranges::min(*trials_s) > kLongStep_s;
     return scale;
   }
   scale.size_ratio = 1;
@@ -95,6 +111,7 @@ std::optional<std::vector<double>> Rehearsal::try_all(Scale scale, int shift, Ou
   std::vector<double> round_s(parts_.size());
   for (int turn = 0; turn < num_patterns; ++turn) {
     const int pattern = (turn + shift) % num_patterns;
+    if (now_s() > last_begin_s_) return std::nullopt;
     const auto trial_s = try_out(pattern, scale, outcome);
     if (!trial_s) return std::nullopt;
     round_s[static_cast<std::size_t>(pattern)] = *trial_s;
@@ -106,6 +123,7 @@ std::optional<double> Rehearsal::try_out(int pattern, Scale scale, Outcome& outc
   const TrialOrder order{.trial = ++trial_,
                          .pattern = pattern,
                          .num_steps = scale.num_steps,
+                         .is_first_timed = scale.is_first_timed ? 1 : 0,
                          .size_ratio = scale.size_ratio};
   for (int dst = 1; dst < num_ranks_; ++dst) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -113,7 +131,7 @@ std::optional<double> Rehearsal::try_out(int pattern, Scale scale, Outcome& outc
     MPI_Isend(&order, sizeof order, MPI_BYTE, dst, trial_order_tag, comm_, &request);
     requests_.push_back(request);
   }
-  if (!complete_all()) {
+  if (!complete_all(true)) {
     outcome.is_orderly = false;
     return std::nullopt;
   }
@@ -166,8 +184,9 @@ TrialReport Rehearsal::run(const TrialOrder& order) {
   const int tag = kFirstTrialTag + order.trial % kNumTrialTags;
   TrialReport report{.trial = order.trial, .has_given_up = 0, .elapsed_s = 0};
   if (part.sent.empty() && part.received.empty()) return report;
-  // No process can finish the first step before its neighbours have begun, so it is not timed.
-  bool is_answered = step(part, order.size_ratio, tag);
+  // No process can finish the first step before its neighbours have begun, so a short one is not
+  // timed.
+  bool is_answered = order.is_first_timed != 0 || step(part, order.size_ratio, tag);
   const double begin_s = now_s();
   for (int i = 0; is_answered && i < order.num_steps; ++i)
     is_answered = step(part, order.size_ratio, tag);
@@ -179,36 +198,41 @@ TrialReport Rehearsal::run(const TrialOrder& order) {
 
 bool Rehearsal::step(const Part& part, double size_ratio, int tag) {
   if (has_given_up_) return false;
-  const auto bytes = [size_ratio](const PatternFlow& flow) {
-    return std::max(1, static_cast<int>(static_cast<double>(flow.bytes) * size_ratio));
+  const auto bytes = [this, size_ratio](const PatternFlow& flow) {
+    const auto shortened = static_cast<std::int64_t>(static_cast<double>(flow.bytes) * size_ratio);
+    return static_cast<int>(std::max(shortened, std::min(flow.bytes, least_bytes_)));
   };
   std::byte* place = in_.data();
   for (const PatternFlow& flow : part.received) {
-    MPI_Irecv(place, bytes(flow), MPI_BYTE, flow.src, tag, comm_,
-              &requests_.emplace_back(MPI_REQUEST_NULL));
+    calls(flow.is_seen)
+        .irecv(place, bytes(flow), MPI_BYTE, flow.src, tag, comm_,
+               &requests_.emplace_back(MPI_REQUEST_NULL));
     place += flow.bytes;
   }
   for (const PatternFlow& flow : part.sent) {
-    MPI_Isend(out_.data(), bytes(flow), MPI_BYTE, flow.dst, tag, comm_,
-              &requests_.emplace_back(MPI_REQUEST_NULL));
+    calls(flow.is_seen)
+        .isend(out_.data(), bytes(flow), MPI_BYTE, flow.dst, tag, comm_,
+               &requests_.emplace_back(MPI_REQUEST_NULL));
+    sent_bytes_ += static_cast<std::uint64_t>(bytes(flow));
   }
-  return complete_all();
+  return complete_all(part.is_seen);
 }
 
-bool Rehearsal::complete_all() {
+bool Rehearsal::complete_all(bool is_seen) {
+  const auto test_all = calls(is_seen).testall;
   constexpr double kLookInterval_s = 0.01;
   const double begin_s = now_s();
   double looked_s = begin_s;
   for (;;) {
     int are_complete = 0;
-    if (MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &are_complete,
-                    MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
+    if (test_all(static_cast<int>(requests_.size()), requests_.data(), &are_complete,
+                 MPI_STATUSES_IGNORE) != MPI_SUCCESS) {
       return false;
     }
     if (are_complete != 0) break;
     if (yields_) std::this_thread::sleep_for(std::chrono::microseconds(20));
     const double time_s = now_s();
-    if (time_s - begin_s > patience_s_) return false;
+    if (time_s - begin_s > silence_timeout_s_) return false;
     if (time_s - looked_s < kLookInterval_s) continue;
     control_.poll();
     looked_s = time_s;

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <limits>
 #include <list>
 #include <optional>
 #include <vector>
@@ -21,6 +22,8 @@ struct TrialOrder {
   std::int32_t trial;
   std::int32_t pattern;
   std::int32_t num_steps;
+  /// Whether the first step is timed, too: steps that are long enough for processes to begin late.
+  std::int32_t is_first_timed;
   /// Fraction of each message to send.
   double size_ratio;
 };
@@ -44,7 +47,8 @@ struct RehearsalFindings {
 
 /// One process's part. A step models the work of a program between two waits: all messages of the
 /// pattern that this host receives or sends, at once. Only their messages synchronise the hosts, as
-/// in the program.
+/// in the program. Messages that are not seen go past a preloaded library: so one process compares
+/// what the library does with what the MPI does.
 class Rehearsal {
  public:
   /// @param yields whether to sleep while nothing arrives, for hosts with more processes than
@@ -62,6 +66,9 @@ class Rehearsal {
   /// Whether a partner was given up; MPI then has messages that will never be received.
   [[nodiscard]] bool has_given_up() const { return has_given_up_; }
 
+  /// What this process has sent so far.
+  [[nodiscard]] std::uint64_t sent_bytes() const { return sent_bytes_; }
+
  private:
   /// This process's messages of one pattern.
   struct Part {
@@ -69,17 +76,22 @@ class Rehearsal {
     std::vector<PatternFlow> received;
     std::int64_t received_bytes = 0;
     std::int64_t largest_sent_bytes = 0;
+    /// Whether a preloaded library sees any of them.
+    bool is_seen = false;
   };
 
   [[nodiscard]] TrialReport run(const TrialOrder& order);
   [[nodiscard]] bool step(const Part& part, double size_ratio, int tag);
-  [[nodiscard]] bool complete_all();
+  /// @param is_seen whether a preloaded library sees the calls that wait, too.
+  [[nodiscard]] bool complete_all(bool is_seen);
   /// Number of steps of all trials, and the fraction of each message.
   struct Scale {
     int num_steps;
     double size_ratio;
+    bool is_first_timed = false;
   };
-  /// Rank 0: a trial of each pattern, beginning with number `shift`; nothing if a process failed.
+  /// Rank 0: a trial of each pattern, beginning with number `shift`; nothing if a process failed,
+  /// or if it is too late for a further trial.
   [[nodiscard]] std::optional<std::vector<double>> try_all(Scale scale, int shift,
                                                            Outcome& outcome);
   /// Rank 0: the longest time of any process, or nothing if one failed.
@@ -90,12 +102,15 @@ class Rehearsal {
   MPI_Comm comm_;
   int rank_ = 0;
   int num_ranks_ = 0;
-  double patience_s_;
+  double silence_timeout_s_;
+  std::int64_t least_bytes_ = 1;
+  double last_begin_s_ = std::numeric_limits<double>::infinity();
   ControlChannel& control_;
   bool yields_;
   std::vector<Part> parts_;
   int trial_ = 0;
   bool has_given_up_ = false;
+  std::uint64_t sent_bytes_ = 0;
   // Kept for the whole run: an abandoned request may still read or write them.
   std::vector<std::byte> out_;
   std::vector<std::byte> in_;

@@ -10,8 +10,9 @@ namespace fairlead::probe {
 namespace {
 
 std::size_t largest_bytes(const Recipe& recipe) {
-  return static_cast<std::size_t>(std::max(
-      recipe.window * recipe.messages_per_train * recipe.message_bytes, recipe.round_trip_bytes));
+  return static_cast<std::size_t>(
+      std::max(std::int64_t{recipe.window} * recipe.messages_per_train * recipe.message_bytes,
+               recipe.round_trip_bytes));
 }
 
 }  // namespace
@@ -19,7 +20,7 @@ std::size_t largest_bytes(const Recipe& recipe) {
 Exchange::Exchange(MPI_Comm comm, const Options& options, ControlChannel& control, bool yields)
     : comm_(comm),
       recipe_(options.recipe),
-      patience_s_(options.patience_s),
+      silence_timeout_s_(options.silence_timeout_s),
       control_(control),
       yields_(yields),
       out_(largest_bytes(recipe_), std::byte{1}),
@@ -112,6 +113,7 @@ bool Exchange::send_trains(int partner, const Command& wanted) {
     for (MPI_Request& request : sent.requests) {
       MPI_Isend(out_.data(), static_cast<int>(sent.message_bytes), MPI_BYTE, partner, data_tag,
                 comm_, &request);
+      sent_bytes_ += static_cast<std::uint64_t>(sent.message_bytes);
     }
   }
   return complete_all(requests_);
@@ -174,6 +176,7 @@ bool Exchange::complete_all(std::span<MPI_Request> requests) {
 
 bool Exchange::send(int dst, Tag tag, const void* data, std::size_t bytes) {
   MPI_Request request = MPI_REQUEST_NULL;
+  sent_bytes_ += bytes;
   return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, dst, tag, comm_, &request) ==
              MPI_SUCCESS &&
          complete(request);
@@ -205,7 +208,7 @@ bool Exchange::complete(MPI_Request& request) {
     if (yields_) sched_yield();
     if (spins % kSpinsPerLook != 0) continue;
     const double time_s = now_s();
-    if (time_s - begin_s > patience_s_) return false;
+    if (time_s - begin_s > silence_timeout_s_) return false;
     answer_others(time_s);
   }
 }

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -31,7 +32,8 @@ struct Command {
   std::int64_t message_bytes;
 };
 
-/// Carries out exercises with one partner after another. No wait is longer than the patience.
+/// Carries out exercises with one partner after another. No wait is longer than the silence
+/// timeout.
 class Exchange {
  public:
   /// @param yields whether to yield to other processes while waiting inside a timed part, for hosts
@@ -51,6 +53,9 @@ class Exchange {
   /// Follower: carries out the leader's commands until the meeting is over.
   /// @return whether the result was received.
   [[nodiscard]] bool follow(int leader, void* result, std::size_t result_bytes);
+
+  /// All that was sent so far.
+  [[nodiscard]] std::uint64_t sent_bytes() const { return sent_bytes_; }
 
  private:
   struct Train {
@@ -77,10 +82,11 @@ class Exchange {
 
   MPI_Comm comm_;
   Recipe recipe_;
-  double patience_s_;
+  double silence_timeout_s_;
   ControlChannel& control_;
   bool yields_;
   double answered_s_ = 0;
+  std::uint64_t sent_bytes_ = 0;
   // Kept for the whole run: an abandoned request may still read or write them.
   std::vector<std::byte> out_;
   std::vector<std::byte> in_;
