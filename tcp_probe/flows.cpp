@@ -8,10 +8,11 @@
 
 namespace fairlead::tcp_probe {
 
-Flows::Flows(const std::vector<FlowOrder>& orders, const std::string& key, double patience_s) {
+Flows::Flows(const std::vector<FlowOrder>& orders, const std::string& key,
+             double silence_timeout_s) {
   for (const FlowOrder& order : orders) {
     flows_.push_back(
-        {Socket::connect(order.peer.address, order.peer.port, patience_s), order.bytes});
+        {Socket::connect(order.peer.address, order.peer.port, silence_timeout_s), order.bytes});
     send_key(flows_.back().peer, key);
   }
 }

@@ -20,7 +20,7 @@ struct FlowOrder {
 class Flows {
  public:
   /// @throws ProbeError: a peer cannot be reached.
-  Flows(const std::vector<FlowOrder>& orders, const std::string& key, double patience_s);
+  Flows(const std::vector<FlowOrder>& orders, const std::string& key, double silence_timeout_s);
 
   /// Time until all flows have arrived, by what their receivers answer.
   /// @throws ProbeError: a peer did not answer.

@@ -108,7 +108,7 @@ MedianEstimate to_rate(const MedianEstimate& duration_s, std::uint64_t train_byt
 
 PairResult measure_pair(const Peer& peer, const std::string& key, const Precision& precision) {
   const double end_s = now_s() + precision.limit_s;
-  const Socket follower = Socket::connect(peer.address, peer.port, precision.patience_s);
+  const Socket follower = Socket::connect(peer.address, peer.port, precision.silence_timeout_s);
   send_key(follower, key);
   (void)round_trips(follower, kNumWarmUpRoundTrips);
   Sampling latency(precision, end_s);

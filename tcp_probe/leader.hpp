@@ -23,7 +23,7 @@ struct Precision {
   /// No further sample is taken after this time.
   double limit_s = 10;
   /// Silence after which the peer is given up.
-  double patience_s = 10;
+  double silence_timeout_s = 10;
 };
 
 struct PairResult {

@@ -25,7 +25,7 @@ namespace fairlead::tcp_probe {
 namespace {
 
 // A leader is silent for as long as it measures other pairs of the same round.
-constexpr double kFollowerPatience_s = 60;
+constexpr double kFollowerTimeout_s = 60;
 
 /// Equal for processes under one kernel, also in different containers or network namespaces.
 std::string machine_identity() {
@@ -55,7 +55,7 @@ void report_place(const Socket& listener) {
 
 [[noreturn]] void serve(const Socket& listener, const JobKey& key) {
   for (;;) {
-    std::thread([&key, leader = listener.accept(kFollowerPatience_s)] {
+    std::thread([&key, leader = listener.accept(kFollowerTimeout_s)] {
       follow(leader, key.get());
     }).detach();
   }

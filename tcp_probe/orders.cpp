@@ -27,7 +27,7 @@ Json measure(const Json& order, const std::string& key) {
   const Precision precision{.target_ratio = order.at("target_ratio").get<double>(),
                             .max_samples = order.at("max_samples").get<int>(),
                             .limit_s = order.at("limit_s").get<double>(),
-                            .patience_s = order.at("patience_s").get<double>()};
+                            .silence_timeout_s = order.at("silence_timeout_s").get<double>()};
   const PairResult found = measure_pair(parse_peer(order.at("peer")), key, precision);
   return {{"latency_s", to_json(found.latency_s)},
           {"there_Bps", to_json(found.there_Bps)},
@@ -40,7 +40,7 @@ Flows prepare(const Json& order, const std::string& key) {
   for (const Json& flow : order.at("flows")) {
     flows.push_back({parse_peer(flow.at(0)), flow.at(1).get<std::uint64_t>()});
   }
-  return {flows, key, order.at("patience_s").get<double>()};
+  return {flows, key, order.at("silence_timeout_s").get<double>()};
 }
 
 }  // namespace
