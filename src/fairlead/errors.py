@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "Error",
     "InputError",
@@ -54,11 +56,15 @@ class TraceError(Error):
         exclusive: Files in the working folder that the run created with O_EXCL and left there.
         seconds: Time of the run; None where it was not started.
         signal: The signal that asked for its end; None without one.
+        is_stopped: Whether it was ended since its traffic was to be known.
+        traffic: What its ranks have left of the trace, a `Traffic`; None where that is nothing.
     """
 
     exclusive: tuple[str, ...] = ()
     seconds: float | None = None
     signal: int | None = None
+    is_stopped: bool = False
+    traffic: Any = None
 
     def __init__(self, message: str, exit_code: int = 1):
         super().__init__(message)

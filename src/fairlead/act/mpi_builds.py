@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pydantic
 
-from fairlead.act.launch import Launcher
-from fairlead.act.launch.mpi_library import library_folder
+from fairlead.act.launch import Launcher, SchedulerLauncher
+from fairlead.act.launch.mpi_library import is_standard, library_folder
 from fairlead.errors import InputError, LaunchError
 from fairlead.files.json_files import read_json
 from fairlead.files.package_folders import found_in_package, mpi_sources_digest
@@ -39,8 +39,10 @@ class MpiBuild:
     Attributes:
         root: The folder they are in.
         abi: Binary interface of the MPI library: "openmpi-5"; "mpich-libmpi.so.12", which MPICH,
-            Intel MPI and others share; "smpi-3" (SimGrid, where `lib` has an object to link).
-        family: Family of the MPI they were built with: "openmpi", "mpich", "intel" or "smpi".
+            Intel MPI and others share; "standard-libmpi_abi.so.1" (MPI 5's own); "smpi-3" (SimGrid,
+            where `lib` has an object to link).
+        family: Family of the MPI they were built with: "openmpi", "mpich", "intel" or "smpi"; or
+            "standard".
         version: Version of the MPI they were built with.
         wrapper: The compiler wrapper they were built with.
         sources_digest: Digest of the sources that `fairlead mpi add` built; else empty.
@@ -106,9 +108,10 @@ def find(launcher: Launcher, folders: Iterable[Path] | None = None) -> MpiBuild:
                 )
             return build
     there = ", ".join(mpi_title(build.family, build.version) for build in builds) or "nothing"
-    wrapper = _wrapper_next_to(launcher.path)
+    wrapper = _wrapper_next_to(launcher.path, launcher.abi)
+    library = f"{launcher.abi.partition('-')[2]} of " if is_standard(launcher.abi) else ""
     raise LaunchError(
-        f"Fairlead is not built for {mpi_title(launcher.family, launcher.version)} "
+        f"Fairlead is not built for {library}{mpi_title(launcher.family, launcher.version)} "
         f"({launcher.path}), only for: {there}; build it by: {_add_command(wrapper)}"
     )
 
@@ -118,7 +121,10 @@ def library_path(launcher: Launcher) -> dict[str, str]:
 
     They may be built with another MPI of the same interface, whose library they load without it.
     """
-    folder = library_folder(launcher.path, launcher.abi)
+    if isinstance(launcher, SchedulerLauncher):
+        folder = launcher.library_folder
+    else:
+        folder = library_folder(launcher.path, launcher.abi)
     # What is in the system's own folders is found anyhow, and other libraries with it.
     if folder is None or folder.is_relative_to("/usr/lib") or folder.is_relative_to("/usr/lib64"):
         return {}
@@ -182,17 +188,28 @@ def _add_command(wrapper: Path) -> str:
     return f"fairlead mpi add --mpicxx {shlex.quote(str(wrapper))}"
 
 
-def _wrapper_next_to(mpirun: Path) -> Path:
-    """The compiler wrapper that most likely belongs to this launcher."""
+def _wrapper_next_to(mpirun: Path, abi: str) -> Path:
+    """The compiler wrapper that most likely belongs to this launcher, for this interface."""
     suffix = "".join(part for part in (".openmpi", ".mpich") if mpirun.name.endswith(part))
+    if is_standard(abi):
+        suffix = "_abi"
     neighbour = mpirun.with_name(f"mpicxx{suffix}")
     if neighbour.is_file():
         return neighbour
-    found = shutil.which(f"mpicxx{suffix}") or shutil.which("mpicxx")
+    # Another wrapper would build for another interface.
+    found = shutil.which(f"mpicxx{suffix}") or (
+        None if is_standard(abi) else shutil.which("mpicxx")
+    )
     return Path(found) if found else neighbour
 
 
 def mpi_title(family: str, version: tuple[int, ...]) -> str:
     """An MPI's name and version, for example "Open MPI 4.1.4"."""
-    names = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "smpi": "SMPI"}
+    names = {
+        "openmpi": "Open MPI",
+        "mpich": "MPICH",
+        "intel": "Intel MPI",
+        "smpi": "SMPI",
+        "standard": "MPI ABI",
+    }
     return f"{names.get(family, family)} {'.'.join(str(part) for part in version)}"

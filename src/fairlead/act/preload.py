@@ -17,7 +17,7 @@ from fairlead.errors import LaunchError
 _SEPARATOR = re.compile(r"[\s:]")
 
 
-def preloaded(env: Mapping[str, str], library: Path, **switches: str) -> dict[str, str]:
+def preload_variables(env: Mapping[str, str], library: Path, **switches: str) -> dict[str, str]:
     """The variables `env`, with the library loaded first and its switches set.
 
     Args:
@@ -35,16 +35,21 @@ def preloaded(env: Mapping[str, str], library: Path, **switches: str) -> dict[st
     return {**env, "LD_PRELOAD": libraries, **switches}
 
 
+def has_separator(path: Path) -> bool:
+    """Whether the loader would split this path."""
+    return _SEPARATOR.search(str(path)) is not None
+
+
 def _without_separators(library: Path) -> Path:
     """The library, or a link to it from the folder where `fairlead mpi add` builds for this user.
 
     Hosts that share that folder also have the link.
     """
-    if not _SEPARATOR.search(str(library)):
+    if not has_separator(library):
         return library
     key = hashlib.sha256(os.fsencode(library)).hexdigest()[:16]
     link = user_folder().with_name("preload") / key / library.name
-    if _SEPARATOR.search(str(link)):
+    if has_separator(link):
         raise LaunchError(
             f"{library}: the loader takes no library with a blank or ':' in its path (LD_PRELOAD), "
             f"and {link} is none without; install Fairlead elsewhere, or set XDG_DATA_HOME"

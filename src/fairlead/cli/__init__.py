@@ -42,7 +42,8 @@ COMMANDS = {
     "watch": "Compare the network with the plan of a run while its program runs.",
     "report": "Write a self-contained page of a run: heatmaps, measured times, and conclusions.",
     "advise": "Say which hosts are bad, whether leaving them out helps, and how many are enough.",
-    "import": "Read a topology from what a cloud, Slurm, InfiniBand or a Cray Gemini reports.",
+    "export": "Write groups of near hosts as Slurm, Kubernetes, Graphviz or JSON read them.",
+    "import": "Read a topology from what a cloud, a scheduler, switches or a Cray Gemini report.",
     "oracle": "What the network does now, along the routes that messages take.",
     "relay": "Messages that go around slow pairs of hosts.",
     "lab": "An emulated cloud on this machine: hosts with an uneven network between them.",
@@ -74,7 +75,7 @@ app = App(
     cls=_Commands,
     help="Makes MPI applications faster on networks whose topology is hidden.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
 )
 
@@ -122,9 +123,9 @@ def fairlead(
     """Makes MPI applications faster on networks whose topology is hidden."""
 
 
-def _listed() -> None:
+def _placeholder() -> None:
     """Stands for a command that is not loaded."""
 
 
 for _name, _summary in COMMANDS.items():
-    app.command(_name, help=_summary)(_listed)
+    app.command(_name, help=_summary)(_placeholder)

@@ -12,17 +12,17 @@ from fairlead.cli import given_options, option_kinds, options, parsers
 from fairlead.cli.help import HOSTS, TRAFFIC
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
-from fairlead.cli.runs import tell_latest
+from fairlead.cli.runs import print_latest
 from fairlead.decide.hosts import advise as advise_on
 from fairlead.decide.hosts import parse_prices
 from fairlead.errors import InputError
 from fairlead.files import run_directory
 from fairlead.measure.network_sources import require_network
-from fairlead.measure.reachable import measured_part
+from fairlead.measure.reachable import drop_unreachable
 from fairlead.measure.traffic_files import load_traffic
 from fairlead.model.cluster import Cluster
 from fairlead.report import advice_facts, advice_view
-from fairlead.watch.past_runs import find_run, recorded_cluster
+from fairlead.watch.past_runs import find_run, load_cluster
 
 EXAMPLE = (
     "Example: fairlead advise cloud.net.npz --traffic cg.traffic.npz --cluster hosts.txt "
@@ -74,8 +74,8 @@ def advise(
     the wanted time if there is one. A run directory of fairlead run or compare holds network,
     traffic and hosts.
     """
-    source = tell_latest([run_directory.NETWORK]) if file is None else find_run(file)
-    name, traffic, hosts = _named_inputs(source, traffic, cluster)
+    source = print_latest([run_directory.NETWORK]) if file is None else find_run(file)
+    name, traffic, hosts = _find_inputs(source, traffic, cluster)
     pattern = None
     if traffic is None:
         given_options.refuse(context, _OF_TRAFFIC, "needs --traffic: how the ranks communicate")
@@ -89,7 +89,7 @@ def advise(
         pattern = load_traffic(traffic)
     network = require_network(network_named(name, hosts), name)
     if pattern is not None and hosts is not None:
-        hosts, network = measured_part(hosts, network)
+        hosts, network = drop_unreachable(hosts, network)
     with progress("trying sets of hosts") as on_progress:
         advice = advise_on(
             network,
@@ -111,7 +111,7 @@ def advise(
         stdout.print(advice_view(advice))
 
 
-def _named_inputs(
+def _find_inputs(
     source: Path, traffic: Path | None, cluster: str | None
 ) -> tuple[str, Path | None, Cluster | None]:
     """Network, traffic and cluster; missing ones are taken from the run directory.
@@ -127,4 +127,4 @@ def _named_inputs(
         raise InputError(f"{source}: not a run directory: it has no {run_directory.NETWORK}")
     if traffic is None and traffic_file.exists():
         traffic = traffic_file
-    return str(network_file), traffic, recorded_cluster(source) if hosts is None else hosts
+    return str(network_file), traffic, load_cluster(source) if hosts is None else hosts

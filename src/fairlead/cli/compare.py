@@ -45,7 +45,7 @@ def compare(
     placing: PlacingOptions,
     methods: Annotated[
         str,
-        option_kinds.parsed(
+        option_kinds.option_of(
             parsers.several_of(METHODS),
             "NAME,NAME",
             "Methods, separated by commas; the launcher's own is always run.",
@@ -83,7 +83,7 @@ def compare(
             print_json({**comparison_facts(comparison), "run_directory": str(folder)})
         else:
             stdout.print(comparison_table(comparison, is_verbose=verbose))
-            narrator.tell(f"everything is in {folder}; fairlead report {folder} draws it")
+            narrator.report(f"results: {folder}; to draw them: fairlead report {folder}")
 
     request = Request(
         tuple(program),
@@ -93,7 +93,7 @@ def compare(
         placing=placing.request(),
         directory=run_dir,
         # Last, as it may start the launcher: what is wrong with options is found before.
-        **hosts.job(num_ranks, launcher, narrator)._asdict(),
+        **hosts.job(num_ranks, launcher, narrator, program)._asdict(),
     )
     compare_methods(
         request, methods.split(","), repeats, narrator, announce, time_pattern=time_pattern

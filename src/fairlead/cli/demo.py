@@ -12,8 +12,7 @@ from fairlead.cli import option_kinds, options
 from fairlead.cli.help import HOSTS, OUTPUT
 from fairlead.cli.output import JsonOption, print_json, require_folder, stdout, warn
 from fairlead.files import run_directory
-from fairlead.files.archive import replacing
-from fairlead.files.run_directory import RunDirectory
+from fairlead.files.archive import replace_file
 from fairlead.flows.demo import Demo, demonstrate
 from fairlead.report import comparison_facts, comparison_table, write_report
 
@@ -49,11 +48,11 @@ def demo(
     the cloud down.
     """
     require_folder(output)
-    folder = RunDirectory.new(None, "demo")
-    comparison = demonstrate(Demo(scenario, num_ranks, repeats, mpirun), folder.path)
-    report = folder.file(run_directory.REPORT)
-    write_report(folder.path, report)
-    with replacing(output, "wb") as stream:
+    folder = run_directory.make_run_folder("demo")
+    comparison = demonstrate(Demo(scenario, num_ranks, repeats, mpirun), folder)
+    report = folder / run_directory.REPORT
+    write_report(folder, report)
+    with replace_file(output, "wb") as stream:
         stream.write(report.read_bytes())
     if as_json:
         print_json({**comparison_facts(comparison), "report": str(output)})

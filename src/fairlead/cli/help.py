@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from fairlead.cli.option_groups import with_single_options
 
-__all__ = ["App", "HelpCommand", "HelpGroup", "listed"]
+__all__ = ["App", "HelpCommand", "HelpGroup", "list_names"]
 
 GROUPS = (
     HOSTS := "Hosts and launcher",
@@ -49,6 +49,10 @@ class HelpCommand(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, description, arguments, options, and the example."""
+        _write(self, ctx, formatter, self.sections(ctx))
+
+    def sections(self, ctx: Any) -> dict[str, list[Row]]:
+        """The arguments, then the options of each group; empty groups too."""
         options: dict[str, list[Row]] = {group: [] for group in GROUPS}
         parameters: list[Any] = self.get_params(ctx)
         for option in parameters:
@@ -60,7 +64,7 @@ class HelpCommand(TyperCommand):
             for each in parameters
             if each.param_type_name == "argument" and getattr(each, "help", None)
         ]
-        _write(self, ctx, formatter, {"Arguments": arguments, **options})
+        return {"Arguments": arguments, **options}
 
 
 class HelpGroup(TyperGroup):
@@ -68,6 +72,10 @@ class HelpGroup(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, description, commands, options, and the example."""
+        _write(self, ctx, formatter, self.sections(ctx))
+
+    def sections(self, ctx: Any) -> dict[str, list[Row]]:
+        """The commands, then the options."""
         commands = [
             (name, command.help.partition("\n\n")[0])
             for name in self.list_commands(ctx)
@@ -76,7 +84,7 @@ class HelpGroup(TyperGroup):
         options = [
             _option(each) for each in self.get_params(ctx) if each.param_type_name == "option"
         ]
-        _write(self, ctx, formatter, {"Commands": commands, OTHERS: options})
+        return {"Commands": commands, OTHERS: options}
 
 
 class App(typer.Typer):
@@ -115,7 +123,7 @@ def _write(command: Any, ctx: Any, formatter: Any, sections: dict[str, list[Row]
 def _table(rows: Iterable[Row], column: int, width: int) -> list[str]:
     lines = []
     for name, text in rows:
-        first, *others = _wrapped(text, width - column)
+        first, *others = _wrap(text, width - column)
         fits = len(name) <= column - 4
         lines += (
             [f"  {name}".ljust(column) + first] if fits else [f"  {name}", " " * column + first]
@@ -124,7 +132,7 @@ def _table(rows: Iterable[Row], column: int, width: int) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap(text: str, width: int) -> list[str]:
     """The text in lines; its own line breaks stay, and lists are indented below their dash."""
     lines = []
     for line in text.split("\n"):
@@ -133,7 +141,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     return lines or [""]
 
 
-def listed(names: Mapping[str, Any]) -> str:
+def list_names(names: Mapping[str, Any]) -> str:
     """A list for a help text: each name with its `summary`."""
     return "".join(f"\n- {name}: {each.summary}" for name, each in names.items())
 

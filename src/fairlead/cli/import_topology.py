@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fairlead.cli import option_kinds
-from fairlead.cli.help import listed
+from fairlead.cli.help import list_names
 from fairlead.cli.output import JsonOption, print_json, print_lines, require_folder, warn
 from fairlead.cli.parsers import one_of, usage
 from fairlead.measure.topologies import IMPORTS, import_topology
@@ -30,7 +30,7 @@ def import_file(
         typer.Argument(
             metavar="KIND",
             parser=usage(one_of(IMPORTS)),
-            help=f"One of{listed(IMPORTS)}",
+            help=f"One of{list_names(IMPORTS)}",
         ),
     ],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The description to read.")],
@@ -47,7 +47,7 @@ def import_file(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a topology from what a cloud, Slurm, InfiniBand or a Cray Gemini reports."""
+    """Read a topology from what a cloud, a scheduler, switches or a Cray Gemini report."""
     if output is not None:
         require_folder(output)
     topology = import_topology(kind, Given(file, nodes, routes))

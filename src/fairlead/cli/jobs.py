@@ -120,8 +120,8 @@ def run(
         if as_json:
             announce_json(mapped.as_dict())
         for line in jobs_view.announcement_lines(mapped.record()):
-            narrator.tell(line)
-        narrator.tell(f"the record of this run: {folder}")
+            narrator.report(line)
+        narrator.report(f"the record of this run: {folder}")
 
     raise typer.Exit(run_jobs(request, narrator, announce, output))
 
@@ -161,9 +161,9 @@ def map_jobs(
     mapped = place_traced_jobs(request, TerminalNarrator())
     files = [] if output is None else mapped.write(output, format, bind=bind, cores=cores)
     if as_json:
-        print_json(jobs_view.mapped_facts(mapped, files))
+        print_json(jobs_view.facts_of_mapping(mapped, files))
         return
     stdout.print(jobs_view.view(mapped.record(), stdout.width, has_files=bool(files)))
-    print_lines(["", *jobs_view.mapped_lines(mapped, files)])
+    print_lines(["", *jobs_view.lines_of_mapping(mapped, files)])
     for line in overload_lines([mapped.prediction]):
         warn(line)

@@ -73,7 +73,7 @@ def up(
             wrong_delays = lab.check_delays()[1] if is_delayed else []
         lab.keep()
     if as_json:
-        print_json(lab_view.checked_facts(lab, topology, delay_by, wrong, wrong_delays))
+        print_json(lab_view.facts_of_new_lab(lab, topology, delay_by, wrong, wrong_delays))
     else:
         stdout.print(lab_view.view(lab, topology, delay_by, stdout.width))
         print_lines([f"Try: fairlead lab exec {lab.name} -- sh"])
@@ -138,7 +138,7 @@ def degrade(
     else:
         raise typer.BadParameter("give either SRC DST RATIO or --host")
     if as_json:
-        print_json(lab_view.shaped_facts(lab, lab.shaped_Bps()))
+        print_json(lab_view.facts_with_rates(lab, lab.shaped_Bps()))
 
 
 @_lab.command(epilog="Example: fairlead lab load torus --pair h0,h8 --pair h2,h10")

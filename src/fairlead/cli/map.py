@@ -10,14 +10,14 @@ import numpy as np
 import typer
 
 from fairlead.act.launch import (
-    FORMATS,
-    Cores,
     write_placement,
 )
 from fairlead.cli import given_options, options, parsers
 from fairlead.cli import map_options as choices
+from fairlead.cli.map_cpus import cores_for_file, find_shares, usage_of
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, stdout
+from fairlead.decide.inside import METHODS_INSIDE
 from fairlead.decide.placement import place
 from fairlead.errors import TopologyError
 from fairlead.measure.network_sources import TcpSource, TreeSource, source_kind
@@ -58,17 +58,20 @@ def map_ranks(
     start: choices.Start = None,
     max_moves: choices.MostMoves = None,
     fix: choices.Fixed = None,
+    uneven: options.Uneven = False,
     seed: options.Seed = 0,
     output: choices.Output = None,
     format: choices.Format = "json",
     cores: choices.CoresOfHost = None,
+    inside: choices.Inside = True,
     mpirun: options.Mpirun = None,
     as_json: JsonOption = False,
 ) -> None:
     """Choose a host for each rank, and print the costs next to the launcher's."""
     if output is None:
         given_options.refuse(context, _OF_FILES, "needs --output")
-    choices.require_cores(context, format, cores)
+    asks_cpus = inside and cores is None and output is not None and method in METHODS_INSIDE
+    choices.require_cores(context, format, cores, may_have_cores=asks_cpus)
     hosts = parsers.parse_cluster(cluster)
     given_options.require_optimize(context, [method])
     if method != "optimize":
@@ -94,23 +97,31 @@ def map_ranks(
             seed=seed, time_limit_s=time_limit, max_moves=max_moves,
             start=None if start is None else Placement.load(start),
             fixed=parse_fixed(fix or []),
-            on_progress=going_on(on_progress) if method == "optimize" else None,
+            on_progress=show_progress(on_progress) if method == "optimize" else None,
             rank_coordinates=None if rank_grid is None else list(np.ndindex(*rank_grid)),
+            uneven=uneven,
         )  # fmt: skip
     launchers = place(pattern, known, hosts, "launcher", objective=objective.value)
     cost, launcher_cost = evaluate_on(known, chosen, pattern), None
     with contextlib.suppress(TopologyError):  # Its traffic may cross a pair without measurement.
         launcher_cost = evaluate_on(known, launchers, pattern)
+    shares = find_shares(
+        format if asks_cpus else None, chosen, pattern, known,
+        method=method, metric=metric.value, objective=objective.value, seed=seed,
+    )  # fmt: skip
     if output is not None:
-        write_placement(chosen, hosts, format, output, None if cores is None else Cores(cores))
+        if shares is None:
+            choices.require_cores(context, format, cores)
+        write_placement(chosen, hosts, format, output, cores_for_file(format, cores, shares))
     if as_json:
-        print_json(cost_view.facts(chosen, cost, launcher_cost))
+        cpus = {"cpus_of_rank": None if shares is None else [share.cpus for share in shares]}
+        print_json(cost_view.facts(chosen, cost, launcher_cost) | cpus)
         return
     stdout.print(cost_view.view({method: cost, "launcher": launcher_cost}), "")
     if output is None:
         stdout.print(placement_view.hosts_table(chosen, stdout.width))
     else:
-        print_lines([FORMATS[format].usage(str(output), chosen.num_ranks)])
+        print_lines([usage_of(format, str(output), chosen, shares)])
 
 
 def evaluate_on(
@@ -143,7 +154,7 @@ def parse_fixed(texts: list[str]) -> dict[int, str]:
     return fixed
 
 
-def going_on(show: Progress) -> Callable[[int, int], bool]:
+def show_progress(show: Progress) -> Callable[[int, int], bool]:
     """Shows the progress of a search, and lets it continue."""
 
     def on_progress(done: int, total: int) -> bool:

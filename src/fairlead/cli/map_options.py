@@ -18,7 +18,7 @@ NetworkSource = Annotated[
     str,
     option_kinds.file(
         "A .net.npz or .topo.npz file, a .toml file of racks and their costs, probe: to measure "
-        "the cluster now, tcp: to do so without MPI, or oracle:URL.",
+        "the cluster now, tcp: to measure it without MPI, or oracle:URL.",
         NETWORK,
     ),
 ]
@@ -26,7 +26,7 @@ TrafficFile = Annotated[Path, option_kinds.file("A .traffic.npz file.", TRAFFIC)
 Method = Annotated[str, option_kinds.method(METHODS)]
 RankGrid = Annotated[
     Any,  # A tuple of sizes, or None; of a tuple, typer makes an option with several words.
-    option_kinds.parsed(
+    option_kinds.option_of(
         parsers.grid_sizes,
         "4x4x4",
         "Grid of the ranks, the last dimension fastest as in MPI_Cart_create, for geometric.",
@@ -55,6 +55,14 @@ Output = Annotated[Path | None, option_kinds.output("Where the placement goes.")
 Format = Annotated[
     str, option_kinds.name(FORMATS, f"Format of the output: {', '.join(FORMATS)}.", OUTPUT)
 ]
+Inside = Annotated[
+    bool,
+    typer.Option(
+        "--inside/--no-inside",
+        rich_help_panel=OUTPUT,
+        help="Also name the CPUs of each rank, where the network has the inside of hosts.",
+    ),
+]
 CoresOfHost = Annotated[
     int | None,
     option_kinds.whole_number("Cores of each host, which the format rankfile names.", OUTPUT),
@@ -64,7 +72,12 @@ _RANKFILE = "rankfile"
 
 
 def require_cores(
-    context: typer.Context, format: str, cores: int | None, *, has_cores: bool = False
+    context: typer.Context,
+    format: str,
+    cores: int | None,
+    *,
+    has_cores: bool = False,
+    may_have_cores: bool = False,
 ) -> None:
     """Check that a file that names cores of a host names those there are.
 
@@ -73,6 +86,7 @@ def require_cores(
         format: A name in FORMATS.
         cores: As given by --cores.
         has_cores: The core of each rank is known without it.
+        may_have_cores: Whether they are shows only later.
 
     Raises:
         BadParameter: The number is missing, or has no use.
@@ -82,7 +96,7 @@ def require_cores(
         given_options.refuse(context, {"cores"}, reason)
     elif has_cores:
         given_options.refuse(context, {"cores"}, "has no effect: each rank has its core by --bind")
-    elif cores is None:
+    elif cores is None and not may_have_cores:
         raise typer.BadParameter(
             "a rankfile names cores, and mpirun of Open MPI 4 fails without a message where a host "
             "has fewer: give their number by --cores N, or use --format seq, which names none",

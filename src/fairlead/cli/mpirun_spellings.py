@@ -11,6 +11,7 @@ import typer
 
 from fairlead.act.launch import PLACING_OPTIONS
 from fairlead.cli.help import HelpCommand
+from fairlead.flows.request import RELAY_MODES
 
 __all__ = ["ProgramCommand", "SpelledCommand", "in_our_spelling"]
 
@@ -22,6 +23,12 @@ _OURS = {
 """Spellings of Open MPI, MPICH and the standard's mpiexec, without dashes."""
 
 _LAUNCHER_ARGS = "--launcher-args"
+
+_BARE: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "--relay": ("--relay", RELAY_MODES, "always"),
+    "--no-relay": ("--relay", (), "never"),
+}
+"""Options whose value may be left out: their own name, the values, and what stands for none."""
 
 _NUM_VALUES = {
     **PLACING_OPTIONS,
@@ -92,7 +99,12 @@ def in_our_spelling(
             continue
         name, equals, value = word.partition("=")
         if name not in takes_value:
-            name = _translated(name, takes_value)
+            name = _translate(name, takes_value)
+        if name in _BARE and not equals:
+            option, allowed, bare = _BARE[name]
+            if option in takes_value:
+                ours += [option, left.pop(0) if left and left[0] in allowed else bare]
+                continue
         num_values = 0 if equals else _num_values(name, takes_value)
         values, left = left[:num_values], left[num_values:]
         if name == _LAUNCHER_ARGS and (equals or values):
@@ -120,7 +132,7 @@ def _num_values(name: str, takes_value: Mapping[str, bool]) -> int:
     return int(takes_value.get(name, False))
 
 
-def _translated(name: str, takes_value: Mapping[str, bool]) -> str:
+def _translate(name: str, takes_value: Mapping[str, bool]) -> str:
     bare = name.lstrip("-")
     if _OURS.get(bare) in takes_value:
         return _OURS[bare]

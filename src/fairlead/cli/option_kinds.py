@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from fairlead.cli.help import HOSTS, MODEL, OUTPUT, PLACING, listed
+from fairlead.cli.help import HOSTS, MODEL, OUTPUT, PLACING, list_names
 from fairlead.cli.parsers import one_of, part_of_all, usage
 from fairlead.units import parse_duration
 
@@ -19,14 +19,14 @@ __all__ = [
     "method",
     "name",
     "num_ranks",
+    "option_of",
     "output",
-    "parsed",
     "scale",
     "whole_number",
 ]
 
 
-def parsed(
+def option_of(
     parser: Callable[[str], Any],
     metavar: str,
     meaning: str,
@@ -60,7 +60,7 @@ def whole_number(meaning: str, group: str, default: bool | str = True, *, least:
 
 def duration(meaning: str, group: str | None, default: bool | str = True) -> Any:
     """An option that is a time, for example 10s."""
-    return parsed(parse_duration, "TIME", meaning, group, default)
+    return option_of(parse_duration, "TIME", meaning, group, default)
 
 
 def file(meaning: str, group: str) -> Any:
@@ -77,12 +77,12 @@ def name(
     metavar: str = "NAME",
 ) -> Any:
     """An option that is one of these names."""
-    return parsed(one_of(names), metavar, meaning, group, default)
+    return option_of(one_of(names), metavar, meaning, group, default)
 
 
 def method(methods: Mapping[str, Any]) -> Any:
     """The option --method of a command that lists its methods, each with its `summary`."""
-    return name(methods, f"One of{listed(methods)}", PLACING)
+    return name(methods, f"One of{list_names(methods)}", PLACING)
 
 
 def num_ranks(meaning: str) -> Any:
@@ -102,7 +102,7 @@ def cluster() -> Any:
 
 def scale(meaning: str, default: bool | str = True) -> Any:
     """The option --scale of a command that simulates messages."""
-    return parsed(part_of_all, "NUMBER", meaning, MODEL, default)
+    return option_of(part_of_all, "NUMBER", meaning, MODEL, default)
 
 
 def output(meaning: str, default: bool | str = True, *, metavar: str = "FILE") -> Any:

@@ -15,6 +15,7 @@ from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC, TUNING
 from fairlead.cli.parsers import probability, relay_zones, time_limit
 from fairlead.decide import placement
 from fairlead.decide.placement import METHODS
+from fairlead.flows.request import RELAY_MODES
 from fairlead.seed import MAX_SEED
 from fairlead.units import parse_size
 
@@ -46,7 +47,9 @@ class Mode(str, enum.Enum):
 
 Ranks = Annotated[
     int | None,
-    option_kinds.num_ranks("Number of ranks. Without it as many as the launcher starts by itself."),
+    option_kinds.num_ranks(
+        "Number of ranks. Without it, as many as the launcher starts by default."
+    ),
 ]
 
 
@@ -96,26 +99,36 @@ Method = Annotated[
 NetworkSource = Annotated[
     str | None,
     option_kinds.file(
-        "A .net.npz file, or probe: to measure now in any case, or tcp: to do so without MPI.",
+        "A .net.npz file; or probe: to measure now; or tcp: to measure now without MPI.",
         NETWORK,
     ),
 ]
 TrafficFile = Annotated[
     Path | None,
     option_kinds.file(
-        "A .traffic.npz or .csv file, Open MPI's monitoring (NAME.RANK.prof), or trace: to trace "
-        "now in any case.",
+        "A .traffic.npz or .csv file, a folder with the trace files of the ranks, output of Open "
+        "MPI's monitoring (NAME.RANK.prof), an OTF2 trace (traces.otf2), or trace: to trace again.",
         TRAFFIC,
     ),
 ]
 First = Annotated[
-    Literal["auto", "twice"],
+    Literal["auto", "twice", "prefix"],
     option_kinds.name(
-        ("auto", "twice"),
+        ("auto", "twice", "prefix"),
         "auto: a program that was not traced before is run once, with tracing, and the next run is "
-        "placed. twice: it is started again at once, placed.",
+        "placed; with another input or number of ranks it is placed by the traffic of the most "
+        "similar run. twice: it is started again at once, placed. prefix: it is ended as soon as "
+        "its traffic is known, and started again, placed; only for a program that may end early.",
         TRAFFIC,
-        metavar="auto|twice",
+        metavar="auto|twice|prefix",
+    ),
+]
+TraceLimit = Annotated[
+    float,
+    option_kinds.duration(
+        "With --first prefix: time after which the traced run is ended in any case.",
+        TRAFFIC,
+        "60s",
     ),
 ]
 MetricOption = Annotated[
@@ -124,7 +137,7 @@ MetricOption = Annotated[
         metavar="bytes|messages",
         rich_help_panel=PLACING,
         help="How traffic is weighted: bytes by bandwidth, messages by latency; for the methods "
-        "scotch... and geometric, and for optimize with --objective sum.",
+        "scotch* and geometric, and for optimize with --objective sum.",
     ),
 ]
 ObjectiveOption = Annotated[
@@ -132,9 +145,19 @@ ObjectiveOption = Annotated[
     typer.Option(
         metavar="|".join(choice.value for choice in Objective),
         rich_help_panel=PLACING,
-        help="bottleneck: the time of the network's busiest part; bottleneck-and-mean: that plus "
-        "the mean time of the hosts; or sum of traffic times cost. For optimize, "
-        "scotch-best, scotch-groups and scotch-hosts, and for the decision of run.",
+        help="What is minimised. bottleneck: the time of the network's busiest part; "
+        "bottleneck-and-mean: that plus the mean time of the hosts, or where these differ in speed "
+        "the time of the slowest rank; sum: traffic times cost, added up. For optimize, "
+        "scotch-best, scotch-groups, scotch-hosts, and run's decision.",
+    ),
+]
+Uneven = Annotated[
+    bool,
+    typer.Option(
+        "--uneven",
+        rich_help_panel=PLACING,
+        help="Where hosts differ in speed, a slow one may get fewer ranks than its even share, as "
+        "far as other hosts have slots.",
     ),
 ]
 ModeOption = Annotated[
@@ -143,7 +166,7 @@ ModeOption = Annotated[
         "--probe",
         metavar="quick|full",
         rich_help_panel=NETWORK,
-        help="How the network is measured if it must be.",
+        help="How to measure the network if there is no cached profile.",
     ),
 ]
 
@@ -153,23 +176,23 @@ Budget = Annotated[
 ]
 RunBudget = Annotated[
     float | None,
-    option_kinds.parsed(
+    option_kinds.option_of(
         time_limit,
         "TIME",
-        "Maximum time for choosing the placement, including the probe; the first rehearsal takes "
-        "place in any case. --tune has a time limit of its own.",
+        "Maximum time for choosing the placement, including the probe. At least one rehearsal "
+        "(traffic of both placements, sent in turns) is made. --tune has its own time limit.",
         NETWORK,
         "3.8s for 8 hosts, 7.8s for 32",
     ),
 ]
 Risk = Annotated[
     float,
-    option_kinds.parsed(
+    option_kinds.option_of(
         probability,
-        "PART",
+        "PROBABILITY",
         "Largest accepted probability that the placement loses more than 2 % of the time on "
-        "the network, by the rehearsals so far. It holds for each look at them; several looks "
-        "accept a bad placement somewhat more often.",
+        "the network. The limit applies to each check of the rehearsals; as they are checked "
+        "several times, a bad placement is accepted somewhat more often.",
         PLACING,
     ),
 ]
@@ -178,7 +201,7 @@ DryRun = Annotated[
     typer.Option(
         "--dry-run",
         rich_help_panel=PLACING,
-        help="Measure, trace and decide, print the decision, and start nothing.",
+        help="Measure, trace and decide, print the decision, and do not start the placed program.",
     ),
 ]
 Contention = Annotated[
@@ -186,15 +209,13 @@ Contention = Annotated[
     typer.Option(
         "--contention",
         rich_help_panel=NETWORK,
-        help="After the pairs, run flows together to find the capacity of each host's interface "
-        "and the pairs that share a bottleneck.",
+        help="After single pairs, also measure several pairs at the same time, to find the "
+        "capacity of each host's interface and the pairs that share a bottleneck.",
     ),
 ]
 MaxAge = Annotated[
     float,
-    option_kinds.duration(
-        "Greatest age at which a kept profile of the same hosts is used again.", NETWORK, "1h"
-    ),
+    option_kinds.duration("Maximum age of a cached profile of the same hosts.", NETWORK, "1h"),
 ]
 SkipUnreachable = Annotated[
     bool,
@@ -206,7 +227,7 @@ SkipUnreachable = Annotated[
 ]
 TimeLimit = Annotated[
     float | None,
-    option_kinds.parsed(
+    option_kinds.option_of(
         time_limit, "TIME", "Maximum time for the method optimize, for example 5s.", PLACING
     ),
 ]
@@ -233,29 +254,42 @@ Reorder = Annotated[
     typer.Option(
         "--reorder/--no-reorder",
         rich_help_panel=PLACING,
-        help="Place topologies that the program creates with reorder=1 by the measured network.",
+        help="Order the ranks of topologies that the program creates with reorder=1 by the "
+        "measured network.",
+    ),
+]
+Inside = Annotated[
+    bool,
+    typer.Option(
+        "--inside/--no-inside",
+        rich_help_panel=PLACING,
+        help="Let ranks of a host exchange the CPUs that the launcher binds them to, where those "
+        "that send each other much then share a cache or a socket.",
     ),
 ]
 Relay = Annotated[
-    bool,
-    typer.Option(
-        "--relay/--no-relay",
-        rich_help_panel=PLACING,
-        help="Start a router on each host, and let large messages go around slow pairs of hosts.",
+    Literal["auto", "never", "always"],
+    option_kinds.name(
+        RELAY_MODES,
+        "Let large messages go around slow pairs of hosts, by a router on each host. auto: where a "
+        "rehearsal of the program's messages is faster so. --relay alone means always, "
+        "--no-relay never.",
+        PLACING,
+        metavar="|".join(RELAY_MODES),
     ),
 ]
 RelayThreshold = Annotated[
     int,
-    option_kinds.parsed(
-        parse_size, "SIZE", "With --relay: smaller messages always go directly.", PLACING, "64KiB"
+    option_kinds.option_of(
+        parse_size, "SIZE", "Smaller messages always go directly.", PLACING, "64KiB"
     ),
 ]
 RelayRule = Annotated[
     str,
     option_kinds.name(
         RELAY_RULES,
-        "With --relay: how messages choose their paths. trials: whole messages on each way are "
-        "compared, at first and when the program becomes slower. mcm: the zones and thresholds "
+        "How relayed messages choose their paths. trials: whole messages on each path are "
+        "timed, at first and when the program becomes slower. mcm: the zones and thresholds "
         "of the paper MCM.",
         PLACING,
         metavar="|".join(RELAY_RULES),
@@ -263,11 +297,11 @@ RelayRule = Annotated[
 ]
 RelayZones = Annotated[
     Any,
-    option_kinds.parsed(
+    option_kinds.option_of(
         relay_zones,
         "MEDIUM,HIGH",
-        "With --relay-rule mcm: where its zones medium and high begin, as times of what a message "
-        "takes without load on the pair's best path.",
+        "With --relay-rule mcm: where its zones medium and high begin, as multiples of the time "
+        "that a message takes without load on the pair's best path.",
         PLACING,
         ",".join(f"{zone:g}" for zone in DEFAULT_ZONES),
     ),
@@ -277,8 +311,8 @@ Tune = Annotated[
     option_kinds.name(
         ("auto", "never"),
         "auto: if collectives take a considerable part of the program's time, time them on the "
-        "chosen placement by the MPI's own algorithms and by schedules, and use those that are "
-        "faster.",
+        "chosen placement with the MPI's own algorithms and with Fairlead's schedules, and use "
+        "the faster ones.",
         TUNING,
         metavar="auto|never",
     ),

@@ -4,20 +4,23 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fairlead.act.launch import detect
+from fairlead.act.launch.slurm import cluster_from_slurm
+from fairlead.act.monitoring import SYSTEMS, write_setup
 from fairlead.cli import option_kinds
-from fairlead.cli.help import App, listed
+from fairlead.cli.help import App, list_names
 from fairlead.cli.output import JsonOption, print_json, print_lines, stdout, warn
-from fairlead.cli.parsers import parse_cluster
+from fairlead.cli.parsers import one_of, parse_cluster, usage
 from fairlead.errors import Error
 from fairlead.files.package_folders import data_folder
 from fairlead.files.whole_file import read_text
-from fairlead.measure.metrics import SOURCES, open_source
+from fairlead.measure.metrics import SOURCES, MetricSource, open_source
 from fairlead.measure.metrics.http import headers_from
 from fairlead.measure.oracle import TOKEN_VARIABLE, ask_oracle, read_token
 from fairlead.measure.probe import probe
@@ -25,6 +28,8 @@ from fairlead.model.topology import Topology
 from fairlead.report import oracle_view
 from fairlead.watch.oracle import METRICS, Oracle
 from fairlead.watch.oracle.latencies import LatencyFile, Prober
+from fairlead.watch.oracle.oracle import MOST_WINDOW_S
+from fairlead.watch.oracle.source_check import check_sources
 
 PORT = 8765
 
@@ -56,9 +61,25 @@ def serve(
         typer.Option(
             metavar="SOURCE",
             help="Where counters are read; repeatable. One of"
-            + listed({source.form: source for source in SOURCES.values()}),
+            + list_names({source.form: source for source in SOURCES.values()}),
         ),
     ] = None,
+    metric_map: Annotated[
+        Path | None,
+        typer.Option(
+            "--map",
+            metavar="FILE.toml",
+            help="For prom: which series are which quantity of which port.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Read each source once, print what of it is of which link and what is not, and "
+            "end; code 1 if a source has nothing.",
+        ),
+    ] = False,
     latency: Annotated[
         Path | None,
         typer.Option(
@@ -116,16 +137,22 @@ def serve(
     ] = False,
 ) -> None:
     """Answer questions about routes until it is stopped."""
-    _require_packages()
-    known = Topology.load(topology)
-    token = read_token(token_file)
     headers = headers_from(header or [], bearer_file)
+    sources = [open_source(text, headers, metric_map) for text in metrics or []]
+    if metric_map is not None and not any(text.startswith("prom:") for text in metrics or []):
+        raise typer.BadParameter("only prom: uses a map", param_hint="--map")
+    known = Topology.load(topology)
+    if dry_run:
+        _print_checks(known, sources)
+        return
+    _require_packages()
+    token = read_token(token_file)
     oracle = Oracle(
         known,
-        [open_source(text, headers) for text in metrics or []],
+        sources,
         latency=_latencies(latency, probe_hosts, probe_every),
         stale_s=stale,
-        tell=warn,
+        report=warn,
     )
     if recorded:
         oracle.use_clock_of_samples()
@@ -133,7 +160,7 @@ def serve(
         warn(f"{topology}: {problem}")
     is_local = host in ("127.0.0.1", "::1", "localhost")
     if not is_local and not token:
-        warn(f"answers everybody who reaches {host}:{port}; --token-file lets only some ask")
+        warn(f"anyone who can reach {host}:{port} gets answers; --token-file restricts access")
     from fairlead.watch.oracle.serving import run  # noqa: PLC0415 - needs the extra packages
 
     run(oracle, host=host, port=port, token=token, rate=rate, every_s=every)
@@ -173,10 +200,62 @@ def query(
         stdout.print(part)
 
 
+@_oracle.command(epilog="Example: fairlead oracle setup prometheus --hostfile hosts.txt")
+def setup(
+    system: Annotated[
+        str,
+        typer.Argument(
+            metavar="SYSTEM", parser=usage(one_of(SYSTEMS)), help=f"One of{list_names(SYSTEMS)}"
+        ),
+    ],
+    hostfile: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOSTS",
+            help="A hostfile, or hosts h0,h1; without it the hosts of the Slurm job.",
+        ),
+    ] = None,
+    switches: Annotated[
+        str, typer.Option(metavar="NAMES", help="Switches that are asked by SNMP: leaf1,leaf2.")
+    ] = "",
+    output: Annotated[
+        Path | None,
+        option_kinds.output("Folder of the files.", "SYSTEM", metavar="FOLDER"),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the configuration of existing monitoring for hosts that have none.
+
+    Nothing is started. The commands that start it are printed; none needs root.
+    """
+    cluster = cluster_from_slurm() if hostfile is None else parse_cluster(hostfile)
+    if cluster is None:
+        raise typer.BadParameter("is needed outside of a Slurm job", param_hint="--hostfile")
+    named = [name for name in switches.split(",") if name]
+    made = SYSTEMS[system].setup(cluster.hosts, named)
+    written = write_setup(made, output or Path(system))
+    if as_json:
+        steps = [{"where": where, "command": command} for where, command in made.steps]
+        print_json({"files": [str(path) for path in written], "steps": steps})
+    else:
+        print_lines([f"wrote {', '.join(map(str, written))}", "in that folder:"])
+        print_lines(f"  {command}   # {where}" for where, command in made.steps)
+
+
 @_oracle.command(epilog="Example: fairlead oracle dashboard > fairlead-dashboard.json")
 def dashboard() -> None:
     """Print a Grafana dashboard of what Prometheus scrapes at the service's /metrics."""
     print_lines([read_text(data_folder("watch/oracle") / "dashboard.json").rstrip()])
+
+
+def _print_checks(known: Topology, sources: Sequence[MetricSource]) -> None:
+    """Print what sources have for a topology; exit code 1 if one has nothing for it."""
+    if not sources:
+        raise typer.BadParameter("without --metrics there is nothing to read")
+    checks = list(check_sources(Oracle(known).store, sources, MOST_WINDOW_S))
+    print_lines(line for check in checks for line in oracle_view.check_lines(check))
+    if not all(check.is_well for check in checks):
+        raise typer.Exit(1)
 
 
 def _require_packages() -> None:

@@ -23,7 +23,7 @@ from fairlead.files.archive import write_text
 from fairlead.flows.order.flow import OrderRequest, OrderResult
 from fairlead.flows.order.flow import order as find_order
 from fairlead.flows.order.rendezvous import Place, parse_place, place_of_step
-from fairlead.flows.request import named_or_allocated
+from fairlead.flows.request import find_hosts
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 from fairlead.report import order_view
@@ -159,12 +159,12 @@ def _hosts(
         step = place_of_step() if named is None and network in (None, "tcp:") else None
         if step is not None:
             return Cluster.uniform(step[1], slots=1), step[0]
-        return named_or_allocated(named), None
+        return find_hosts(named), None
     if named is not None or num_hosts is not None or not place.is_own:
         if named is not None and num_hosts is not None:
             raise typer.BadParameter("the hosts are named already", param_hint="--num-hosts")
         return named, place
-    return named_or_allocated(None), place
+    return find_hosts(None), place
 
 
 def _own_name(cluster: Cluster | None) -> str:

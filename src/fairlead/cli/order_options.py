@@ -10,7 +10,7 @@ import typer
 
 from fairlead.act.launch.order_formats import ORDER_FORMATS
 from fairlead.cli import option_kinds
-from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, listed
+from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, list_names
 from fairlead.cli.parsers import one_of, usage
 from fairlead.units import parse_size
 
@@ -26,7 +26,7 @@ Pattern = Annotated[
 ]
 Size = Annotated[
     int,
-    option_kinds.parsed(
+    option_kinds.option_of(
         parse_size, "SIZE", "Bytes that each rank contributes to one operation.", PLACING, "16MiB"
     ),
 ]
@@ -45,7 +45,7 @@ Format = Annotated[
         parser=usage(one_of(ORDER_FORMATS)),
         metavar="NAME",
         rich_help_panel=OUTPUT,
-        help=f"One of{listed(ORDER_FORMATS)}",
+        help=f"One of{list_names(ORDER_FORMATS)}",
     ),
 ]
 NetworkSource = Annotated[

@@ -109,7 +109,7 @@ def require_folder(path: Path) -> None:
 class TerminalNarrator(Narrator):
     """Prints messages about progress on stderr."""
 
-    def tell(self, line: str) -> None:
+    def report(self, line: str) -> None:
         """Print the line."""
         warn(line)
 

@@ -25,13 +25,13 @@ def usage(parse: Callable[[str], Value]) -> Callable[[Any], Value]:
     A default, which is not text, is used as it is.
     """
 
-    def checked(given: Any) -> Value:
+    def check(given: Any) -> Value:
         try:
             return parse(given) if isinstance(given, str) else given
         except InputError as error:
             raise typer.BadParameter(str(error)) from error
 
-    return checked
+    return check
 
 
 def one_of(names: Iterable[str]) -> Callable[[str], str]:

@@ -51,7 +51,7 @@ Target = Annotated[
 Cap = Annotated[
     int | None,
     option_kinds.whole_number(
-        "A pair is done after this many samples in any case.", NETWORK, _defaults("max_samples")
+        "Maximum number of samples of a pair.", NETWORK, _defaults("max_samples")
     ),
 ]
 Sample = Annotated[
@@ -92,7 +92,7 @@ ReachTimeout = Annotated[
         "Time within which each host must answer before the launch.", NETWORK, "10s"
     ),
 ]
-Patience = Annotated[
+SilenceTimeout = Annotated[
     float,
     option_kinds.duration(
         "Silence after which a host is given up while measuring.", NETWORK, "10s"
@@ -120,7 +120,7 @@ def probe(
     seed: options.Seed = 0,
     concurrency: Concurrency = 0,
     reach_timeout: ReachTimeout = 10.0,
-    patience: Patience = 10.0,
+    silence_timeout: SilenceTimeout = 10.0,
     timeout: Timeout = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -149,7 +149,7 @@ def probe(
             concurrency=concurrency,
             skip_unreachable=measuring.skip_unreachable,
             reach_timeout_s=reach_timeout,
-            patience_s=patience,
+            silence_timeout_s=silence_timeout,
             timeout_s=timeout,
             launcher_args=by.arguments,
             contention=measuring.contention,

@@ -10,7 +10,7 @@ import typer
 
 from fairlead.cli import option_kinds
 from fairlead.cli.output import JsonOption, print_json, warn
-from fairlead.cli.runs import tell_latest
+from fairlead.cli.runs import print_latest
 from fairlead.report import write_report
 from fairlead.report.run_files import RUN_FILES
 from fairlead.watch.past_runs import find_run
@@ -36,7 +36,7 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Write a self-contained page of a run: heatmaps, measured times, and conclusions."""
-    shown = [find_run(path) for path in run] if run else [tell_latest(RUN_FILES)]
+    shown = [find_run(path) for path in run] if run else [print_latest(RUN_FILES)]
     sections = write_report(shown, output)
     if as_json:
         print_json({"report": str(output), "sections": sections})

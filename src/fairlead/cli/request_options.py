@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -15,14 +16,14 @@ from fairlead.cli.given_options import is_given, refuse
 from fairlead.cli.option_groups import OptionGroup
 from fairlead.cli.parsers import split_arguments
 from fairlead.decide.rule import DEFAULT_RULE, Rule
-from fairlead.flows.inputs.requested_job import RequestedJob, requested_job
+from fairlead.flows.inputs.requested_job import RequestedJob, find_job
 from fairlead.flows.request import (
     CollectivesRequest,
     LauncherRequest,
     NetworkRequest,
     PlacingRequest,
     RelayRequest,
-    named_or_allocated,
+    find_hosts,
 )
 from fairlead.measure.network_sources import TcpSource, source_kind
 from fairlead.model.cluster import Cluster
@@ -57,19 +58,23 @@ class HostOptions(OptionGroup):
             BadParameter: They are named in both ways.
             InputError: There are none, or the file cannot be read or is not understood.
         """
-        return named_or_allocated(hosts_named(self.hostfile, self.host), mpirun)
+        return find_hosts(hosts_named(self.hostfile, self.host), mpirun)
 
     def job(
-        self, num_ranks: int | None, launcher: LauncherOptions, narrator: Narrator
+        self,
+        num_ranks: int | None,
+        launcher: LauncherOptions,
+        narrator: Narrator,
+        program: Sequence[str] = (),
     ) -> RequestedJob:
-        """The ranks and hosts that the user named; what is missing is the launcher's.
+        """The ranks and hosts that the user named for a program; the rest is the launcher's.
 
         Raises:
             BadParameter: Hosts are named in both ways.
-            Error: As `requested_job`, or the file cannot be read or is not understood.
+            Error: As `find_job`, or the file cannot be read or is not understood.
         """
         named = hosts_named(self.hostfile, self.host)
-        return requested_job(num_ranks, named, launcher.request(), narrator)
+        return find_job(num_ranks, named, launcher.request(), narrator, program=program)
 
 
 def hosts_named(hostfile: Path | None, hosts: str | None) -> Cluster | None:
@@ -155,12 +160,16 @@ class PlacingOptions(OptionGroup):
 
     metric: options.MetricOption = options.Metric.bytes
     objective: options.ObjectiveOption = options.DEFAULT_OBJECTIVE
+    uneven: options.Uneven = False
     seed: options.Seed = 0
 
     def request(self) -> PlacingRequest:
         """The same for the flows."""
         return PlacingRequest(
-            metric=self.metric.value, objective=self.objective.value, seed=self.seed
+            metric=self.metric.value,
+            objective=self.objective.value,
+            seed=self.seed,
+            uneven=self.uneven,
         )
 
 
@@ -186,7 +195,7 @@ class CollectivesOptions(OptionGroup):
 class RelayOptions(OptionGroup):
     """Which messages may go by way of other hosts."""
 
-    relay: options.Relay = False
+    relay: options.Relay = "auto"
     relay_threshold: options.RelayThreshold = DEFAULT_THRESHOLD_BYTES
     relay_rule: options.RelayRule = RELAY_RULES[0]
     relay_zones: options.RelayZones = DEFAULT_ZONES
@@ -195,15 +204,15 @@ class RelayOptions(OptionGroup):
         """The same for the flows; None: no message is relayed.
 
         Raises:
-            BadParameter: An option of relays was given without them, or without its rule.
+            BadParameter: An option of relays was given with --relay never, or without its rule.
         """
-        if not self.relay:
-            refuse(context, {"relay_threshold", "relay_rule"}, "needs --relay")
+        if self.relay == "never":
+            refuse(context, {"relay_threshold", "relay_rule"}, "does not go with --relay never")
         if self.relay_rule != "mcm":
             refuse(context, {"relay_zones"}, "needs --relay-rule mcm")
-        if not self.relay:
+        if self.relay == "never":
             return None
-        return RelayRequest(self.relay_threshold, self.relay_rule, self.relay_zones)
+        return RelayRequest(self.relay, self.relay_threshold, self.relay_rule, self.relay_zones)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -213,6 +222,7 @@ class DecisionOptions(OptionGroup):
     time_limit: options.TimeLimit = None
     risk: options.Risk = DEFAULT_RULE.risk
     reorder: options.Reorder = True
+    inside: options.Inside = True
     dry_run: options.DryRun = False
 
     def request(self, method: str, placing: PlacingRequest) -> PlacingRequest:
@@ -223,4 +233,5 @@ class DecisionOptions(OptionGroup):
             time_limit_s=self.time_limit,
             rule=Rule(risk=self.risk),
             reorder=self.reorder,
+            inside=self.inside,
         )

@@ -23,7 +23,7 @@ from fairlead.cli.request_options import (
 )
 from fairlead.flows.inputs.interruption import NextRunUndecided
 from fairlead.flows.inputs.tracing import TRACE_NOW
-from fairlead.flows.request import Request
+from fairlead.flows.request import DEFAULT_TRACE_LIMIT_S, Request
 from fairlead.flows.run.flow import Announcement
 from fairlead.flows.run.flow import run as run_program
 from fairlead.flows.run.one_host import run_on_one_host
@@ -61,6 +61,7 @@ def run(
     method: options.Method = "optimize",
     traffic: options.TrafficFile = None,
     first: options.First = "auto",
+    trace_limit: options.TraceLimit = DEFAULT_TRACE_LIMIT_S,
     budget: options.RunBudget = None,
     run_dir: options.RunFolder = None,
     as_json: JsonOption = False,
@@ -77,7 +78,11 @@ def run(
         given_options.refuse(context, {"first"}, "auto does not go together with --dry-run")
     elif first == "auto" and traffic is not None:
         given_options.refuse(context, {"first"}, "auto does not go together with --traffic")
-    is_traced_apart = decision.dry_run or traffic == TRACE_NOW
+    elif first == "prefix" and traffic not in (None, TRACE_NOW):
+        given_options.refuse(context, {"first"}, "prefix does not go together with --traffic FILE")
+    if first != "prefix":
+        given_options.refuse(context, {"trace_limit"}, "needs --first prefix")
+    is_traced_apart = first == "auto" and (decision.dry_run or traffic == TRACE_NOW)
     narrator = Narrator() if as_json else TerminalNarrator()
     request = Request(
         tuple(program),
@@ -85,24 +90,26 @@ def run(
         network=measuring.request(context, network, budget),
         traffic=traffic,
         first="twice" if is_traced_apart else first,
+        may_guess=first == "auto" and traffic is None,
+        trace_limit_s=trace_limit,
         placing=decision.request(method, placing.request()),
         collectives=collectives.request(context),
         relays=relays.request(context),
         directory=run_dir,
         # Last, as it may start the launcher: what is wrong with options is found before.
-        **hosts.job(num_ranks, launcher, narrator)._asdict(),
+        **hosts.job(num_ranks, launcher, narrator, program)._asdict(),
     )
 
     def announce(announcement: Announcement) -> None:
         if as_json:
             announce_json(run_view.facts(method, announcement))
-        narrator.tell(f"{announcement.line}{_since_the_start(announcement)}")
-        narrator.tell(f"the record of this run: {announcement.directory}")
+        narrator.report(f"{announcement.line}{_since_the_start(announcement)}")
+        narrator.report(f"the record of this run: {announcement.directory}")
 
     def announce_folder(folder: Path) -> None:
         if as_json:
             announce_json(run_view.facts_of_one_host(folder))
-        narrator.tell(f"the record of this run: {folder}")
+        narrator.report(f"the record of this run: {folder}")
 
     if request.cluster.num_hosts > 1:
         try:
@@ -134,6 +141,8 @@ def given_without_effect(
     done_anyway = {"tune"} if collectives.tune == "never" else set()
     if not decision.reorder:
         done_anyway.add("reorder")
+    if not decision.inside:
+        done_anyway.add("inside")
     return sorted(
         parameter.opts[0]
         for parameter in context.command.params

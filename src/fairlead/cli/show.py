@@ -10,13 +10,18 @@ import typer
 
 from fairlead.cli import options
 from fairlead.cli.help import OUTPUT
-from fairlead.cli.output import JsonOption, print_json, stdout
-from fairlead.cli.runs import tell_latest
+from fairlead.cli.output import JsonOption, print_json, print_lines, stdout
+from fairlead.cli.runs import print_latest
 from fairlead.flows.compare.comparison import Comparison
 from fairlead.measure.traffic_files import csv_lines
+from fairlead.model.network import Network
+from fairlead.model.topology import Topology
 from fairlead.model.traffic import Traffic
-from fairlead.report import comparison_view, facts, load_any, view
+from fairlead.report import comparison_view, declared_view, facts, levers_view, load_any, view
 from fairlead.report.files import OUTCOMES
+from fairlead.report.learned_view import describe_learned, read_learned
+from fairlead.report.levers_view import levers_of
+from fairlead.watch.declared_distances import hold_against
 from fairlead.watch.past_runs import find_run
 
 EXAMPLE = "Example: fairlead show cloud.net.npz"
@@ -44,18 +49,39 @@ def show(
             "--csv", rich_help_panel=OUTPUT, help="Print a traffic as comma-separated values."
         ),
     ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TOPO.topo.npz",
+            help="Hold a measured network against this declared topology: which hosts are declared "
+            "near and measure far, or the reverse, and how likely that is chance.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show a network, a topology, a traffic, a placement, a comparison or several placed jobs."""
-    content = load_any(tell_latest(OUTCOMES) if file is None else find_run(file))
-    if as_csv:
+    shown = print_latest(OUTCOMES) if file is None else find_run(file)
+    content, levers = load_any(shown), levers_of(shown)
+    if against is not None:
+        if not isinstance(content, Network):
+            raise typer.BadParameter("needs a measured network", param_hint="--against")
+        agreement = hold_against(content, Topology.load(against))
+        if as_json:
+            print_json(declared_view.facts(agreement))
+        else:
+            stdout.print(declared_view.view(agreement))
+    elif as_csv:
         if not isinstance(content, Traffic):
             raise typer.BadParameter("only a traffic is shown so", param_hint="--csv")
         for line in csv_lines(content):
             typer.echo(line)
     elif as_json:
-        print_json(facts(content))
+        print_json(facts(content) | ({"levers": levers} if levers else {}) | read_learned(shown))
     elif verbose and isinstance(content, Comparison):
         stdout.print(comparison_view.view(content, stdout.width, is_verbose=True))
     else:
         stdout.print(view(content, stdout.width))
+    if levers and not (as_csv or as_json or against is not None):
+        stdout.print(levers_view.view(levers))
+        if sentence := describe_learned(read_learned(shown)):
+            print_lines([sentence])

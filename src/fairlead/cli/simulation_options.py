@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from fairlead.cli import option_kinds, parsers
-from fairlead.cli.help import MODEL, OUTPUT, PLACING, listed
+from fairlead.cli.help import MODEL, OUTPUT, PLACING, list_names
 from fairlead.decide.jobs import JOB_METHODS
 from fairlead.errors import InputError
 from fairlead.simulation import RATE_PER, packaged_workloads
@@ -44,10 +44,10 @@ WorkloadSource = Annotated[
 ]
 Methods = Annotated[
     str,
-    option_kinds.parsed(
+    option_kinds.option_of(
         _job_methods,
         "NAME,NAME",
-        f"Names, separated by commas, or all{listed(JOB_METHODS)}",
+        f"Names, separated by commas, or all{list_names(JOB_METHODS)}",
         PLACING,
     ),
 ]

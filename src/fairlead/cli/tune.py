@@ -43,7 +43,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 Operations = Annotated[
     Any,
-    option_kinds.parsed(
+    option_kinds.option_of(
         _names,
         "NAMES",
         f"Operations, separated by commas: {', '.join(OPERATIONS)}.",
@@ -53,7 +53,7 @@ Operations = Annotated[
 ]
 Sizes = Annotated[
     Any,
-    option_kinds.parsed(
+    option_kinds.option_of(
         _sizes,
         "SIZES",
         "Message sizes, separated by commas: the whole vector of bcast, reduce and allreduce, "
@@ -81,7 +81,7 @@ Reproducible = Annotated[
 ]
 MaxDrift = Annotated[
     float | None,
-    option_kinds.parsed(
+    option_kinds.option_of(
         parsers.drift_ratio,
         "RATIO|never",
         "When collectives of the running program take so much more or less time than expected, "
@@ -146,9 +146,9 @@ def tune(
 ) -> None:
     """Time collectives on your hosts by the MPI's own algorithms and by schedules.
 
-    All ways of a call take turns. A schedule is used where it is faster beyond doubt; all other
-    calls stay the MPI's own. The plan is for fairlead run --plan, or for the preload library with
-    any launcher.
+    The algorithms of a call take turns. A schedule is used where it is significantly faster; all
+    other calls stay the MPI's own. The plan is for fairlead run --plan, or for the preload library
+    with any launcher.
     """
     if reproducible:
         given_options.refuse(

@@ -17,7 +17,7 @@ from fairlead.cli import option_kinds
 from fairlead.cli.help import NETWORK, OUTPUT
 from fairlead.cli.output import print_lines, stdout, warn
 from fairlead.files.run_directory import PLACEMENT
-from fairlead.flows.watch import Observation, watched_run
+from fairlead.flows.watch import Observation, load_run
 from fairlead.flows.watch import watch as watch_run
 from fairlead.report import watch_view
 from fairlead.watch.past_runs import find_run, latest_run
@@ -65,7 +65,7 @@ def watch(
     is observed once.
     """
     folder = latest_run([PLACEMENT]) if run is None else find_run(run)
-    watched = watched_run(folder, network)
+    watched = load_run(folder, network)
     with _shown(as_json) as show:
         last = watch_run(watched, show, every_s=every, num_rounds=rounds)
     if last.is_stale:

@@ -9,9 +9,10 @@ from fairlead.act.launch import RankCpus
 from fairlead.decide.expected_gain import Gain
 from fairlead.decide.rule import Rule
 from fairlead.decide.search import SearchResult
+from fairlead.decide.transfers import NOT_CONSIDERED, Transfers
 from fairlead.model.placement import Placement
 
-__all__ = ["Decision", "judged"]
+__all__ = ["Decision", "make_decision"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +32,10 @@ class Decision:
         lost_binding: Why the placement is not used: its ranks would get other CPUs than by the
             launcher; None where that is not so.
         budget_s: Time allowed for that; None where nothing is measured, as the network was given.
+        taking_turns: The runs because of which the launcher's placement takes turns with the one
+            found, which may be slower; empty where it does not.
+        transfers: What was decided on relays.
+        transfers_budget_s: Time allowed for that in addition.
     """
 
     placement: Placement | None
@@ -43,6 +48,9 @@ class Decision:
     budget_s: float | None = None
     cpus: RankCpus | None = None
     lost_binding: str | None = None
+    taking_turns: str = ""
+    transfers: Transfers = NOT_CONSIDERED
+    transfers_budget_s: float = 0.0
 
     def host_names(self) -> list[str] | None:
         """Host of each rank; None keeps the launcher's own placement."""
@@ -52,12 +60,14 @@ class Decision:
         """Expected time of the run, if the time on the launcher's placement is known."""
         if launcher_s is None:
             return None
+        if self.transfers.is_taken and self.transfers.whole_gain is not None:
+            return launcher_s - min(self.network_s, launcher_s) * self.transfers.whole_gain.ratio
         if self.placement is None:
             return launcher_s
         return launcher_s - min(self.network_s, launcher_s) * self.gain.ratio
 
 
-def judged(found: SearchResult, rule: Rule) -> Decision:
+def make_decision(found: SearchResult, rule: Rule) -> Decision:
     """The decision on the results of a search.
 
     Args:

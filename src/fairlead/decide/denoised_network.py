@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fairlead.decide.noise import log_spread
 from fairlead.model.network import Network
 
-__all__ = ["denoised", "shrunk"]
+__all__ = ["remove_noise", "shrunk"]
 
 Matrix = npt.NDArray[np.float64]
 
@@ -23,7 +23,7 @@ SPLIT_PARAMETERS = 3
 """Parameters that a split into two groups adds: a mean, a spread and a share."""
 
 
-def denoised(network: Network) -> Network:
+def remove_noise(network: Network) -> Network:
     """The network with the noise removed from each pair's latency and bandwidth.
 
     Args:
@@ -32,10 +32,8 @@ def denoised(network: Network) -> Network:
     """
     return dataclasses.replace(
         network,
-        latency_s=_denoised_values(
-            network.latency_s, network.latency_low_s, network.latency_high_s
-        ),
-        bandwidth_Bps=_denoised_values(
+        latency_s=_remove_noise(network.latency_s, network.latency_low_s, network.latency_high_s),
+        bandwidth_Bps=_remove_noise(
             network.bandwidth_Bps, network.bandwidth_low_Bps, network.bandwidth_high_Bps
         ),
     )
@@ -62,7 +60,7 @@ def shrunk(values: Matrix, spread: Matrix) -> Matrix:
     return moved
 
 
-def _denoised_values(value: Matrix, low: Matrix | None, high: Matrix | None) -> Matrix:
+def _remove_noise(value: Matrix, low: Matrix | None, high: Matrix | None) -> Matrix:
     spread = log_spread(low, high)
     if spread is None:
         return value

@@ -8,7 +8,7 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.decide.denoised_network import denoised
+from fairlead.decide.denoised_network import remove_noise
 from fairlead.decide.noise import NORMAL_95, log_spread
 from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.cost import costs_of
@@ -65,7 +65,7 @@ def expected_gain(
         seed: Seed of the draws.
         cost: The cost to compare: "serial_time_s" or another time of `Cost`.
     """
-    return gain_under_noise(chosen, baseline, traffic, denoised(network), seed, cost=cost)
+    return gain_under_noise(chosen, baseline, traffic, remove_noise(network), seed, cost=cost)
 
 
 def gain_under_noise(

@@ -13,9 +13,11 @@ import pydantic
 
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
+from fairlead.decide.transfers import Transfers
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
+from fairlead.files.pruning import prune_oldest
 from fairlead.files.run_directory import cache_folder
 from fairlead.measure.profile_cache import with_folder
 from fairlead.model.cluster import Cluster
@@ -23,25 +25,37 @@ from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
 
-__all__ = ["decision_path", "keep", "recalled"]
+__all__ = ["decision_path", "keep", "load_kept"]
 
 Finite = Annotated[float, pydantic.Field(allow_inf_nan=False)]
 
-RULES = 2
+MOST_DECISIONS = 2000
+
+RULES = 3
 """Raised where decisions are made in another way: those of before are not taken any more."""
+
+
+class _KeptTransfers(pydantic.BaseModel, extra="forbid"):
+    is_taken: bool
+    why: str
+    is_considered: bool
+    gain: tuple[Finite, Finite, Finite, Finite] | None
+    whole_gain: tuple[Finite, Finite, Finite, Finite] | None
+    num_rounds: int
 
 
 class _Kept(pydantic.BaseModel, extra="forbid"):
     """A decision as a file."""
 
     kind: Literal["decision"] = "decision"
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     method: str
     host_of_rank: tuple[str, ...] | None
     is_barred: bool
     gain: tuple[Finite, Finite, Finite, Finite]
     network_s: Finite
     num_rounds: int
+    transfers: _KeptTransfers
 
 
 def keep(decision: Decision, method: str, path: Path) -> None:
@@ -58,11 +72,13 @@ def keep(decision: Decision, method: str, path: Path) -> None:
         gain=dataclasses.astuple(decision.gain),
         network_s=decision.network_s,
         num_rounds=decision.num_rounds,
+        transfers=_kept_transfers(decision.transfers),
     )
     write_text(with_folder(path), kept.model_dump_json(indent=1) + "\n")
+    prune_oldest(path.parent, "*.json", MOST_DECISIONS)
 
 
-def recalled(path: Path, cluster: Cluster) -> Decision | None:
+def load_kept(path: Path, cluster: Cluster) -> Decision | None:
     """The decision in this file, if it is for this cluster."""
     try:
         kept = read_json(path, _Kept)
@@ -77,8 +93,27 @@ def recalled(path: Path, cluster: Cluster) -> Decision | None:
         placement = Placement(cluster.hosts, host_of_rank, kept.method)
     return Decision(
         placement, Gain(*kept.gain), kept.network_s, kept.num_rounds,
-        is_barred=kept.is_barred, is_kept=True,
+        is_barred=kept.is_barred, is_kept=True, transfers=_recalled_transfers(kept.transfers),
     )  # fmt: skip
+
+
+def _kept_transfers(transfers: Transfers) -> _KeptTransfers:
+    gains = (transfers.gain, transfers.whole_gain)
+    gain, whole_gain = (None if one is None else dataclasses.astuple(one) for one in gains)
+    return _KeptTransfers(
+        is_taken=transfers.is_taken,
+        why=transfers.why,
+        is_considered=transfers.is_considered,
+        gain=gain,
+        whole_gain=whole_gain,
+        num_rounds=transfers.num_rounds,
+    )
+
+
+def _recalled_transfers(kept: _KeptTransfers) -> Transfers:
+    gains = (kept.gain, kept.whole_gain)
+    gain, whole_gain = (None if one is None else Gain(*one) for one in gains)
+    return Transfers(kept.is_taken, kept.why, kept.is_considered, gain, whole_gain, kept.num_rounds)
 
 
 def decision_path(
@@ -89,12 +124,14 @@ def decision_path(
     Args:
         cluster: Hosts and slots.
         network: The measured network between them.
-        traffic: What the ranks send one another.
+        traffic: What the ranks send one another, and how long they compute.
         options: Method, objective and all other inputs.
     """
     facts = (RULES, cluster.hosts, cluster.slots, cluster.sockets, *options)
-    digest = hashlib.sha256(repr(facts).encode())
+    digest = hashlib.sha256(repr((*facts, traffic.compute_hosts)).encode())
     arrays = network.arrays()
+    if traffic.compute_s is not None:
+        arrays["compute_s"] = traffic.compute_s
     for name in ("bytes", "messages"):
         sent = getattr(traffic.carried, name)
         arrays |= {f"{name}.{part}": getattr(sent, part) for part in ("data", "indices", "indptr")}

@@ -59,7 +59,7 @@ class HostsMeasurer:
         cluster: The hosts.
         traffic: The traffic to rehearse.
         first_launch_s: Time of the first start of the program; None if unknown.
-        narrator: Tells the user of it.
+        narrator: Reports it to the user.
     """
 
     program: ProbeProgram
@@ -93,7 +93,7 @@ class HostsMeasurer:
         self, placements: Sequence[Placement], network: Network, rehearsal_s: float
     ) -> Rehearsal | None:
         """Run the traffic of the placements; None, and one line of output, if that fails."""
-        self.narrator.tell("decision: rehearsing the traffic of each placement on the network")
+        self.narrator.report("decision: rehearsing the traffic of each placement on the network")
         return self._or_none(
             "by the measured rates",
             lambda: rehearsal.rehearse(
@@ -110,5 +110,5 @@ class HostsMeasurer:
         try:
             return measure()
         except ProbeError as error:
-            self.narrator.tell(f"decision: {decided}: {error}")
+            self.narrator.report(f"decision: {decided}: {error}")
             return None

@@ -73,7 +73,7 @@ def with_pooled_noise(network: Network) -> Network:
     is_measured = network.samples > 0
     latency_low_s, latency_high_s = network.latency_low_s, network.latency_high_s
     spread = log_spread(latency_low_s, latency_high_s)
-    latency = _pooled(
+    latency = _pool_intervals(
         network.latency_s,
         latency_low_s,
         latency_high_s,
@@ -81,7 +81,7 @@ def with_pooled_noise(network: Network) -> Network:
         None if spread is None else LATENCY_RATIO * spread,
     )
     low_Bps = network.bandwidth_low_Bps
-    bandwidth = _pooled(
+    bandwidth = _pool_intervals(
         network.bandwidth_Bps,
         low_Bps,
         network.bandwidth_high_Bps,
@@ -97,7 +97,7 @@ def with_pooled_noise(network: Network) -> Network:
     )
 
 
-def _pooled(
+def _pool_intervals(
     value: Matrix,
     low: Matrix | None,
     high: Matrix | None,

@@ -5,12 +5,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairlead.decide.denoised_network import denoised
+from fairlead.decide.denoised_network import remove_noise
 from fairlead.decide.noise import with_pooled_noise
 from fairlead.model.network import Matrix, Network
 from fairlead.model.path_table import SEGMENT_BYTES, PathTable, Route
 
-__all__ = ["DEFAULT_MAX_RELAYS", "MOST_RELAYS", "faster_pairs", "path_table", "probed_path_table"]
+__all__ = [
+    "DEFAULT_MAX_RELAYS",
+    "MOST_RELAYS",
+    "faster_pairs",
+    "path_table",
+    "probed_path_table",
+    "several_connections_pairs",
+]
 
 DEFAULT_MAX_RELAYS = 3
 """Relayed routes of a pair: more share the same interfaces and add little."""
@@ -26,7 +33,7 @@ HOP_S = 50e-6
 
 _MARGIN_RATIO = 1.1
 """Paths together must be expected to be faster than the direct one by this, as in the program
-(mpi/intercept/relay/messenger/way_choice.hpp)."""
+(relay/routing/trial_estimates.hpp)."""
 
 _WORST_RATIO = 4.0
 """A route that takes longer than the direct one by this is no help as a stripe either."""
@@ -74,13 +81,29 @@ def probed_path_table(network: Network, max_relays: int = DEFAULT_MAX_RELAYS) ->
     Raises:
         TopologyError: A pair was not measured.
     """
-    return path_table(denoised(with_pooled_noise(network)), max_relays)
+    return path_table(remove_noise(with_pooled_noise(network)), max_relays)
 
 
 def faster_pairs(table: PathTable) -> list[tuple[int, int]]:
     """Pairs of hosts whose messages of 1 MiB are expected to be relayed: [(src, dst)]."""
     pairs = [(route.src, route.dst) for route in table.routes if route.is_direct]
     return [pair for pair in pairs if _is_faster(table, *pair)]
+
+
+def several_connections_pairs(network: Network, table: PathTable) -> list[tuple[int, int]]:
+    """Pairs whose interfaces carry more than one connection does: [(src, dst)].
+
+    None where interfaces were not measured: the fastest pair, which stands for them elsewhere, is
+    one connection itself.
+    """
+    if network.nic_out_Bps is None or network.nic_in_Bps is None:
+        return []
+    return [
+        (route.src, route.dst)
+        for route in table.routes
+        if route.is_direct
+        and table.capacity_Bps[route.src][route.dst] > _MARGIN_RATIO**2 * route.bandwidth_Bps
+    ]
 
 
 def _is_faster(table: PathTable, src: int, dst: int) -> bool:
@@ -120,7 +143,7 @@ def _route_by_two(network: Network, others: list[Route]) -> list[Route]:
     rate_Bps = np.minimum(network.bandwidth_Bps, _FASTEST_BPS)
     np.fill_diagonal(rate_Bps, 0.0)
     from_src, to_dst = rate_Bps[src].copy(), rate_Bps[:, dst].copy()
-    # Hosts of a cluster are mostly alike, so the fastest pair tells of the others' interfaces.
+    # Hosts of a cluster are mostly alike, so the fastest pair shows the others' interfaces.
     alike_Bps = np.full(network.num_hosts, rate_Bps.max())
     out_Bps = _known_or(network.nic_out_Bps, alike_Bps).copy()
     in_Bps = _known_or(network.nic_in_Bps, alike_Bps).copy()

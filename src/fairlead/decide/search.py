@@ -17,13 +17,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.decide.denoised_network import denoised
+from fairlead.decide.denoised_network import remove_noise
 from fairlead.decide.expected_gain import Gain, expected_gain
 from fairlead.decide.measurer import Measurer
 from fairlead.decide.noise import with_pooled_noise
+from fairlead.decide.placement import COST_OF_OBJECTIVE, SLOWEST_RANK
 from fairlead.decide.rule import DEFAULT_RULE, LEAST_BETTER_RATIO, Rule, rehearsed_gain
 from fairlead.measure.long_trains import LONG_TRAINS_BYTES
 from fairlead.measure.rehearsal import Rehearsal, host_bytes
+from fairlead.model.compute_demand import compute_demand
 from fairlead.model.cost import costs_of, evaluate
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
@@ -232,7 +234,7 @@ class _Search:
     def _challenger(self) -> Candidate | None:
         """The best placement on the network as known now; None if it is not worth a rehearsal."""
         problem = self._problem
-        placement = problem.place(denoised(self._network))
+        placement = problem.place(remove_noise(self._network))
         if any(_is_same(placement, one) for one in (problem.baseline, *self._placements())):
             return None
         if problem.is_barred(placement):
@@ -241,14 +243,14 @@ class _Search:
         best = _best(self._candidates)
         if best is not None:
             rival = best.placement if best.gain.ratio > 0 else problem.baseline
-            if self._predicted(placement, rival).ratio < LEAST_BETTER_RATIO:
+            if self._predict(placement, rival).ratio < LEAST_BETTER_RATIO:
                 return None
-        return Candidate(placement, self._predicted(placement, problem.baseline))
+        return Candidate(placement, self._predict(placement, problem.baseline))
 
     def _placements(self) -> list[Placement]:
         return [candidate.placement for candidate in self._candidates]
 
-    def _predicted(self, placement: Placement, rival: Placement) -> Gain:
+    def _predict(self, placement: Placement, rival: Placement) -> Gain:
         problem = self._problem
         return expected_gain(
             placement, rival, problem.traffic, self._network, problem.seed, cost=problem.cost
@@ -273,8 +275,8 @@ class _Search:
         if found is None:
             return
         known = self._by_long_trains
-        self._by_long_trains = found if known is None else known.updated(found)
-        self._measured = self._measured.updated(found)
+        self._by_long_trains = found if known is None else known.with_measurements(found)
+        self._measured = self._measured.with_measurements(found)
         self._network = with_pooled_noise(self._measured)
         if is_first:
             self._network_s = _network_s(problem, self._network)
@@ -291,7 +293,7 @@ class _Search:
         needed_s = MOST_INTERFACES_S + problem.placing_s + LEAST_REHEARSAL_S
         if self._left_s(measurer) < needed_s:
             return False
-        found = measurer.interfaces(denoised(self._network), MOST_INTERFACES_S)
+        found = measurer.interfaces(remove_noise(self._network), MOST_INTERFACES_S)
         if found is None:
             return False
         self._measured = dataclasses.replace(
@@ -304,7 +306,7 @@ class _Search:
 
     def _hangs_on_interfaces(self, placement: Placement) -> bool:
         """Whether it matters to a placement if an interface carries more than its fastest pair."""
-        network = denoised(self._network)
+        network = remove_noise(self._network)
         if network.nic_out_Bps is not None:
             return False
         boundless = np.full(network.num_hosts, np.inf)
@@ -332,7 +334,7 @@ class _Search:
             return False
         rehearsal = problem.measurer.rehearse(
             (problem.baseline, *(one.placement for one in candidates)),
-            denoised(self._network),
+            remove_noise(self._network),
             float(np.clip(left_s, LEAST_REHEARSAL_S, MOST_REHEARSAL_S)),
         )
         if rehearsal is None or not rehearsal.num_rounds:
@@ -341,11 +343,25 @@ class _Search:
         return True
 
     def _take_in(self, rehearsal: Rehearsal, candidates: Sequence[Candidate]) -> None:
-        log_s = np.log(np.maximum(rehearsal.steps_s, 1e-9))
+        placements = (self._problem.baseline, *(one.placement for one in candidates))
+        computing_s = np.array([self._compute_s(one) for one in placements])
+        whole_s = rehearsal.steps_s * rehearsal.num_steps + computing_s
+        log_s = np.log(np.maximum(whole_s, 1e-9))
         for index, candidate in enumerate(candidates, start=1):
             ratios = log_s[:, index] - log_s[:, 0]
             candidate.log_ratios = np.concatenate([candidate.log_ratios, ratios])
-        self._network_s = rehearsal.network_s(0)
+        self._network_s = rehearsal.network_s(0) + computing_s[0]
+
+    def _compute_s(self, placement: Placement) -> float:
+        """Computing time of the slowest rank, which is added to that on the network.
+
+        0 where hosts are alike, so that placements do not differ in it.
+        """
+        problem = self._problem
+        if problem.cost != COST_OF_OBJECTIVE[SLOWEST_RANK]:
+            return 0.0
+        demand = compute_demand(problem.traffic, self._measured, placement.hosts)
+        return 0.0 if demand is None else demand.slowest_s(placement.host_of_rank)
 
 
 def decisive_pairs(problem: DecisionProblem, network: Network, among: Mask, pairs_s: float) -> Mask:
@@ -364,7 +380,7 @@ def decisive_pairs(problem: DecisionProblem, network: Network, among: Mask, pair
     if num_hosts <= ALL_PAIRS_HOSTS or not among.any():
         return among
     load_s = np.zeros((num_hosts, num_hosts))
-    for placement in (problem.baseline, problem.place(denoised(network))):
+    for placement in (problem.baseline, problem.place(remove_noise(network))):
         with np.errstate(invalid="ignore"):
             carried_s = host_bytes(placement, problem.traffic, network.hosts)
             load_s = np.maximum(load_s, np.nan_to_num(carried_s / network.bandwidth_Bps))

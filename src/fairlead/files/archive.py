@@ -29,7 +29,7 @@ _IN_JSON = {
 
 
 @contextlib.contextmanager
-def replacing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
+def replace_file(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary file next to `path` that is renamed to it only if the block succeeds.
 
     A symbolic link stays, and its target is replaced. A device or FIFO is written to directly.
@@ -77,7 +77,7 @@ def _umask() -> int:
 
 def write_text(path: Path | str, text: str) -> None:
     """Write `text` to `path` at once: a reader sees the old file or the new one, never a part."""
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(text)
 
 
@@ -94,14 +94,22 @@ def save_archive(
         arrays: Named NumPy arrays.
     """
     header = {"format": FORMAT, "kind": kind, "version": version, **meta}
-    with replacing(path, "wb") as stream:
+    with replace_file(path, "wb") as stream:
         np.savez_compressed(stream, meta=np.array(json.dumps(header)), **arrays)
 
 
 class Archive:
     """One archive read from disk, with checks that name the file and the field."""
 
-    def __init__(self, path: Path | str, kind: str, version: int, names: Collection[str]):
+    def __init__(
+        self,
+        path: Path | str,
+        kind: str,
+        version: int,
+        names: Collection[str],
+        *,
+        oldest: int | None = None,
+    ):
         """Open the file and check that it is a whole Fairlead archive of this kind.
 
         Args:
@@ -109,6 +117,7 @@ class Archive:
             kind: The required kind of file, for example "network".
             version: The required schema version of this kind.
             names: Arrays that a file of this kind may have.
+            oldest: Earliest version that is read, too; None for `version` alone.
 
         Raises:
             InputError: The file is missing, truncated, foreign, of another kind or version, would
@@ -123,9 +132,11 @@ class Archive:
         if found != kind:
             raise self.error("meta.kind", f"expected a {kind} file, got {found!r}")
         stored = self.meta.get("version")
-        if isinstance(stored, bool) or stored != version:
+        known = range(version if oldest is None else oldest, version + 1)
+        if isinstance(stored, bool) or stored not in known:
+            wanted = " or ".join(map(str, known))
             raise self.error(
-                "meta.version", f"expected {version}, got {stored!r}; make the file again"
+                "meta.version", f"expected {wanted}, got {stored!r}; make the file again"
             )
         unknown = sorted(self._arrays.names - {"meta", *names})
         if unknown:

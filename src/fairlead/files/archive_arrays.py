@@ -66,7 +66,7 @@ class ArchiveArrays:
 
     def form(self, name: str) -> Form:
         """Shape and type of an array; InputError where it is damaged or holds Python objects."""
-        found: Form = self._read(name, self._checked_form)
+        found: Form = self._read(name, self._check_form)
         return found
 
     def array(self, name: str) -> npt.NDArray[Any]:
@@ -104,7 +104,7 @@ class ArchiveArrays:
         names = self._zip.NameToInfo
         return names.get(name + _SUFFIX) or names[name]
 
-    def _checked_form(self, stream: IO[bytes]) -> Form:
+    def _check_form(self, stream: IO[bytes]) -> Form:
         version = np.lib.format.read_magic(stream)
         if version not in _HEADERS:
             raise ValueError(f"version {version} of an array is unknown")

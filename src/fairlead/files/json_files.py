@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from fairlead.files.naming import naming
+from fairlead.files.naming import name_source
 from fairlead.files.whole_file import read_bytes
 
 __all__ = ["parse_json", "read_json"]
@@ -35,6 +35,6 @@ def parse_json(
 ) -> Model:
     """The same from a text; `source` is what errors call it."""
     adapter: TypeAdapter[Any] = TypeAdapter(model)
-    with naming(source):
+    with name_source(source):
         found: Model = adapter.validate_json(text, strict=is_strict)
     return found

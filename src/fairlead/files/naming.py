@@ -12,11 +12,11 @@ from pydantic import ValidationError
 
 from fairlead.errors import InputError
 
-__all__ = ["first_problem", "naming"]
+__all__ = ["first_problem", "name_source"]
 
 
 @contextlib.contextmanager
-def naming(source: Path | str) -> Iterator[None]:
+def name_source(source: Path | str) -> Iterator[None]:
     """Errors of what `source` holds, raised in the block, begin with its name.
 
     Raises:
@@ -42,6 +42,6 @@ def first_problem(error: ValidationError) -> str:
         elif not part.startswith(("list[", "function-")):  # pydantic's own, of a union
             place += f".{part}" if place else part
     message = problem["msg"].removeprefix("Value error, ")
-    if problem["type"] not in ("value_error", "missing"):  # ours tell it, and one has none
+    if problem["type"] not in ("value_error", "missing"):  # ours name it, and one has none
         message += f", got {reprlib.repr(problem['input'])}"
     return f"{place}: {message}" if place else message

@@ -7,8 +7,27 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from pathlib import Path
 
-__all__ = ["open_own_file", "open_own_folder"]
+from fairlead.errors import InputError
+
+__all__ = ["open_own_file", "open_own_folder", "require_own"]
+
+
+def require_own(folder: Path) -> None:
+    """Check that a folder is this user's, if it is there: nothing is kept in that of another one.
+
+    Root could write to it, and its owner could not remove what was written.
+
+    Raises:
+        InputError: It is another user's.
+    """
+    try:
+        owner = folder.stat().st_uid
+    except OSError:
+        return
+    if owner != os.getuid():
+        raise InputError(f"{folder}: belongs to another user (uid {owner})")
 
 
 def open_own_folder(path: str | os.PathLike[str], *, folder: int | None = None) -> int:
@@ -21,7 +40,7 @@ def open_own_folder(path: str | os.PathLike[str], *, folder: int | None = None) 
     Raises:
         OSError: It is a symbolic link, something else, of another user, or others may write to it.
     """
-    return _checked(path, os.O_RDONLY | os.O_DIRECTORY, folder, stat.S_ISDIR, "folder")
+    return _check(path, os.O_RDONLY | os.O_DIRECTORY, folder, stat.S_ISDIR, "folder")
 
 
 def open_own_file(
@@ -38,10 +57,10 @@ def open_own_file(
         OSError: As above. A FIFO would wait until somebody opens its other end, and a device may
             never end.
     """
-    return _checked(path, flags | os.O_NONBLOCK, folder, stat.S_ISREG, "file")
+    return _check(path, flags | os.O_NONBLOCK, folder, stat.S_ISREG, "file")
 
 
-def _checked(
+def _check(
     path: str | os.PathLike[str],
     flags: int,
     folder: int | None,

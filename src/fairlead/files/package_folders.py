@@ -44,7 +44,8 @@ def mpi_sources_digest() -> str:
     if sources is None:
         return ""
     digest = hashlib.sha256()
-    for part in (sources, sources.with_name("core")):
+    shared = ("core", "relay/wire", "relay/routing", "relay/endpoint")
+    for part in (sources, *(sources.parent / folder for folder in shared)):
         for path in sorted(path for path in part.rglob("*") if path.is_file()):
             name = path.relative_to(sources.parent).as_posix().encode()
             digest.update(b"%b\0%d\0%b" % (name, path.stat().st_size, path.read_bytes()))

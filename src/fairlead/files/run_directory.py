@@ -19,16 +19,37 @@ from typing import Any
 
 from fairlead.errors import Error, InputError
 from fairlead.files.archive import write_text
+from fairlead.files.own_files import require_own
+from fairlead.files.pruning import prune_oldest
 
 NETWORK = "network.net.npz"
+"""The network between the hosts, as it was measured or given."""
 MEASURED_AGAIN = "long-trains.net.npz"
+"""Pairs that were measured again by longer trains, because the decision depended on them."""
 TRAFFIC = "traffic.traffic.npz"
+"""The traffic between the ranks, as it was traced or given."""
+SHARES = "shares"
+"""The folder in which the ranks of a traced run leave their shares; it goes when they are read."""
+TRACE = "trace"
+"""What a run that was placed sent, gathered at its end; it goes when it is read."""
+SEEN_TRAFFIC = "seen.traffic.npz"
+"""What a run has sent, where that differs from the traffic by which it was placed."""
 PLACEMENT = "placement.json"
+"""The placement that the program ran on."""
 PLAN = "plan"
+"""The folder that the preload library reads."""
 COMPARISON = "comparison.json"
+"""Times and predicted costs of each method, of `fairlead compare` and `fairlead demo`."""
 REPORT = "report.html"
+"""The page that `fairlead demo` writes."""
 RECORD = "run.json"
+"""The command, when it began, and each step with its time and facts; the last one is `end`."""
 HISTORY = "history.json"
+"""The runs of the program up to this one, with predicted and measured times."""
+
+
+MOST_RUNS = 2000
+"""Folders of runs for which the user named none; of more the oldest are removed."""
 
 
 class RunDirectory:
@@ -53,7 +74,7 @@ class RunDirectory:
         """
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if any(path.iterdir()):
+            if any(path.iterdir()) or not _claim(path / RECORD):
                 raise InputError(f"{path}: is not empty; name a new folder for this run")
         except OSError as error:
             raise InputError(f"{path}: cannot be made: {error.strerror}") from error
@@ -86,7 +107,7 @@ class RunDirectory:
         if path is not None:
             return cls(path, report)
         try:
-            return cls(_unused(state_folder() / "runs", name), report)
+            return cls(_make_unused(state_folder() / "runs", name), report)
         except InputError as error:
             spare = cls(_spare_folder(), report)
             spare._lose(error)
@@ -101,11 +122,11 @@ class RunDirectory:
         at_s = round(time.monotonic() - self._started, 3)
         self._record["steps"].append({"step": step, "at_s": at_s, **facts})
         text = json.dumps(self._record, indent=2, default=str) + "\n"
-        with self.losing():
+        with self.tolerate_failures():
             write_text(self.file(RECORD), text)
 
     @contextlib.contextmanager
-    def losing(self) -> Iterator[None]:
+    def tolerate_failures(self) -> Iterator[None]:
         """Let the run go on where a part of its record cannot be written; the first is reported."""
         try:
             yield
@@ -123,7 +144,7 @@ class RunDirectory:
         return [step["step"] for step in self._record["steps"]]
 
     @contextlib.contextmanager
-    def noting_failure(self) -> Iterator[None]:
+    def note_failure(self) -> Iterator[None]:
         """Note the end of a run that an error or a signal ends while the block runs."""
         try:
             yield
@@ -131,6 +152,18 @@ class RunDirectory:
             if all(step["step"] != "end" for step in self._record["steps"]):
                 self.note("end", {"exit_code": exit_code_of(error), "failure": str(error)})
             raise
+
+
+def make_run_folder(name: str) -> Path:
+    """A new empty folder for a run that another process records, as `RunDirectory.new` finds it.
+
+    Raises:
+        InputError: No folder can be made.
+    """
+    try:
+        return _make_unused(state_folder() / "runs", name)
+    except InputError:
+        return _spare_folder()
 
 
 def _spare_folder() -> Path:
@@ -169,10 +202,32 @@ def cache_folder() -> Path:
     return Path(root) / "fairlead"
 
 
-def _unused(folder: Path, name: str) -> Path:
+def _claim(record: Path) -> bool:
+    """Whether no other process, which found the folder empty too, has begun its record in it."""
+    try:
+        os.close(os.open(record, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    except FileExistsError:
+        return False
+    except OSError:  # The first note reports it.
+        return True
+    return True
+
+
+def _make_unused(folder: Path, name: str) -> Path:
+    """A new folder with the time in its name; jobs that start together get one each."""
+    require_own(folder.parent)
+    prune_oldest(folder, "*", MOST_RUNS)
     stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
     for number in range(1000):
         path = folder / (f"{stamp}-{name}" + (f"-{number}" if number else ""))
-        if not path.exists():
-            return path
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.mkdir()
+        except FileExistsError:
+            if not folder.is_dir():
+                raise InputError(f"{folder}: cannot be made: it is a file") from None
+            continue
+        except OSError as error:
+            raise InputError(f"{path}: cannot be made: {error.strerror}") from error
+        return path
     raise InputError(f"{folder}: has no free name for {stamp}-{name}")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from fairlead.errors import InputError
-from fairlead.files.naming import naming
+from fairlead.files.naming import name_source
 from fairlead.files.whole_file import read_text
 
 if sys.version_info >= (3, 11):
@@ -72,5 +72,5 @@ def read_toml(
         table = tomllib.loads(read_text(path))
     except (ValueError, RecursionError) as error:  # of its form, a number's length, its depth
         raise InputError(f"{path}: not a readable TOML file: {error}") from error
-    with naming(path):
+    with name_source(path):
         return model.model_validate({**(defaults or {}), **table, **(instead or {})})

@@ -7,7 +7,7 @@ import dataclasses
 from pathlib import Path
 from typing import Literal
 
-from fairlead.act.launch import LaunchSpec, allocated_cluster, detect
+from fairlead.act.launch import LaunchSpec, SchedulerLauncher, detect, find_allocation
 from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, DEFAULT_ZONES, RELAY_RULES
 from fairlead.decide.placement import DEFAULT_OBJECTIVE
 from fairlead.decide.rule import DEFAULT_RULE, Rule
@@ -16,15 +16,20 @@ from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 
 __all__ = [
+    "DEFAULT_TRACE_LIMIT_S",
+    "RELAY_MODES",
     "CollectivesRequest",
     "LauncherRequest",
     "NetworkRequest",
     "PlacingRequest",
     "RelayRequest",
     "Request",
-    "named_or_allocated",
+    "find_hosts",
     "require_ranks",
 ]
+
+
+DEFAULT_TRACE_LIMIT_S = 60.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +80,9 @@ class PlacingRequest:
         time_limit_s: When the method "optimize" is to stop; None: by the number of ranks.
         seed: Seed of all random choices.
         rule: When `run` uses a placement.
+        uneven: A slow host may get fewer ranks than its even share.
         reorder: Topologies that the program makes with `reorder=1` are placed by the network.
+        inside: Ranks may exchange CPUs inside the hosts where they are.
     """
 
     method: str = "optimize"
@@ -84,7 +91,9 @@ class PlacingRequest:
     time_limit_s: float | None = None
     seed: int = 0
     rule: Rule = DEFAULT_RULE
+    uneven: bool = False
     reorder: bool = False
+    inside: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,16 +110,22 @@ class CollectivesRequest:
     plan: Path | None = None
 
 
+RELAY_MODES = ("auto", "never", "always")
+"""Whether messages are relayed, the default first."""
+
+
 @dataclasses.dataclass(frozen=True)
 class RelayRequest:
     """Which messages may go by way of other hosts.
 
     Attributes:
+        mode: "always"; or "auto": if a rehearsal shows that it pays.
         least_bytes: Messages of at least this size may.
         rule: By which they take paths, one of `fairlead.act.plan.relay.RELAY_RULES`.
         zones: Where the zones medium and high of the rule "mcm" begin.
     """
 
+    mode: Literal["auto", "always"] = "always"
     least_bytes: int = DEFAULT_THRESHOLD_BYTES
     rule: str = RELAY_RULES[0]
     zones: tuple[float, float] = DEFAULT_ZONES
@@ -129,7 +144,11 @@ class Request:
         traffic: A `.traffic.npz` file, or "trace:" to trace now; None traces the program unless it
             was traced before.
         first: "auto": a traced run is the run that was asked for, and the next one is placed.
-            "twice": the program is started again after it.
+            "twice": the program is started again after it. "prefix": it is ended as soon as its
+            traffic is known, and then started again.
+        may_guess: Whether the traffic of an input that was never traced may be taken from another
+            input or number of ranks.
+        trace_limit_s: With "prefix", when it is ended in any case.
         placing: How ranks are placed.
         collectives: Which collectives follow schedules.
         relays: Which messages may go by way of other hosts; None: none.
@@ -142,11 +161,18 @@ class Request:
     launcher: LauncherRequest = dataclasses.field(default_factory=LauncherRequest)
     network: NetworkRequest = dataclasses.field(default_factory=NetworkRequest)
     traffic: Path | None = None
-    first: Literal["auto", "twice"] = "twice"
+    first: Literal["auto", "twice", "prefix"] = "twice"
+    may_guess: bool = False
+    trace_limit_s: float = DEFAULT_TRACE_LIMIT_S
     placing: PlacingRequest = dataclasses.field(default_factory=PlacingRequest)
     collectives: CollectivesRequest = dataclasses.field(default_factory=CollectivesRequest)
     relays: RelayRequest | None = None
     directory: Path | None = None
+
+    @property
+    def is_relay_asked_for(self) -> bool:
+        """Whether the user said that messages are to be relayed."""
+        return self.relays is not None and self.relays.mode == "always"
 
     def launch_spec(self, cluster: Cluster, placement: Placement | None = None) -> LaunchSpec:
         """How the program is started on these hosts; None leaves the placement to the launcher."""
@@ -169,7 +195,7 @@ def require_ranks(file: Path, num_ranks: int, wanted: int, remedy: str) -> None:
         raise InputError(f"{file}: is for {num_ranks} ranks, but {wanted} are to run; {remedy}")
 
 
-def named_or_allocated(named: Cluster | None, mpirun: str | None = None) -> Cluster:
+def find_hosts(named: Cluster | None, mpirun: str | None = None) -> Cluster:
     """The hosts that the user named, or else those of the allocation that this runs in.
 
     Args:
@@ -183,12 +209,16 @@ def named_or_allocated(named: Cluster | None, mpirun: str | None = None) -> Clus
 
     def family_and_major() -> tuple[str, int]:
         launcher = detect(mpirun)
+        if isinstance(
+            launcher, SchedulerLauncher
+        ):  # It reads no variable of an MPI's own launcher.
+            return "", 0
         return launcher.family, launcher.version[0]
 
-    cluster = named or allocated_cluster(family_and_major)
+    cluster = named or find_allocation(family_and_major)
     if cluster is None:
         raise InputError(
             "no hosts: give --hostfile FILE or -H h0:4,h1:4, or run inside an allocation of Slurm, "
-            "PBS, LSF or Grid Engine"
+            "Flux, PBS, LSF or Grid Engine"
         )
     return cluster

@@ -23,11 +23,11 @@ from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
-from fairlead.watch.past_runs import recorded_cluster, recorded_steps
+from fairlead.watch.past_runs import load_cluster, load_steps
 from fairlead.watch.plan_watch import PlanWatcher, program_rates
 from fairlead.watch.stale import is_stale, mark_stale
 
-__all__ = ["Observation", "WatchedRun", "watch", "watched_run"]
+__all__ = ["Observation", "WatchedRun", "load_run", "watch"]
 
 OBSERVE_S = 0.2
 """Most time of measuring at each observation: it takes bandwidth from the program."""
@@ -64,7 +64,7 @@ class WatchedRun:
     @property
     def has_ended(self) -> bool:
         """Whether the program has ended."""
-        return "end" in recorded_steps(self.folder)
+        return "end" in load_steps(self.folder)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Observation:
     Attributes:
         run: What is watched.
         watcher: All pairs.
-        links: Those that messages wait for longest, where an oracle tells them.
+        links: Those that messages wait for longest, where an oracle reports them.
         is_stale: Whether the plan does not hold any more.
         problem: Why nothing could be observed, or None.
     """
@@ -86,7 +86,7 @@ class Observation:
     problem: str | None = None
 
 
-def watched_run(folder: Path, source: str | None = None) -> WatchedRun:
+def load_run(folder: Path, source: str | None = None) -> WatchedRun:
     """A run by what it has left so far.
 
     Args:
@@ -96,7 +96,7 @@ def watched_run(folder: Path, source: str | None = None) -> WatchedRun:
     Raises:
         InputError: Nothing is decided there yet, or its network was given as a file.
     """
-    steps = recorded_steps(folder)
+    steps = load_steps(folder)
     if "decision" not in steps:
         raise InputError(f"{folder}: has no plan to watch: nothing is decided there yet")
     asked, found = steps.get("request", {}), steps.get("network", {})
@@ -112,9 +112,9 @@ def watched_run(folder: Path, source: str | None = None) -> WatchedRun:
     profile = found.get("profile")
     return WatchedRun(
         folder,
-        recorded_cluster(folder),
+        load_cluster(folder),
         network,
-        _planned(folder, network, is_same_oracle=chosen == own and chosen != ProbeSource.form),
+        _plan_values(folder, network, is_same_oracle=chosen == own and chosen != ProbeSource.form),
         Placement.load(folder / run_directory.PLACEMENT),
         Traffic.load(folder / run_directory.TRAFFIC),
         chosen,
@@ -124,7 +124,7 @@ def watched_run(folder: Path, source: str | None = None) -> WatchedRun:
     )
 
 
-def _planned(folder: Path, network: Network, *, is_same_oracle: bool) -> Network:
+def _plan_values(folder: Path, network: Network, *, is_same_oracle: bool) -> Network:
     """Values of the plan that were found in the same way as observations will be."""
     if is_same_oracle:
         return network
@@ -163,11 +163,11 @@ def watch(
     Raises:
         ProbeError: Nothing could be observed in all the time.
     """
-    # An oracle tells what the links do, by any sender; a probe meets the program's own messages.
+    # An oracle reports what the links do, by any sender; a probe meets the program's own messages.
     is_probed = run.source == ProbeSource.form
     program_Bps = program_rates(run.traffic, run.placement, run.network.hosts)
     watcher = PlanWatcher(run.planned, program_Bps if is_probed else None)
-    observed = observe or (_probed if is_probed else _asked)
+    observed = observe or (_probe if is_probed else _ask_oracle)
     is_marked = is_stale(run.folder)
     for num_done in itertools.count(1):
         problem: str | None = None
@@ -190,7 +190,7 @@ def watch(
     return now
 
 
-def _probed(run: WatchedRun, watcher: PlanWatcher) -> Network:
+def _probe(run: WatchedRun, watcher: PlanWatcher) -> Network:
     """A few hosts, measured by trains of 64 KiB.
 
     The measuring processes end after each observation: waiting ones would take the program's cores.
@@ -205,7 +205,7 @@ def _probed(run: WatchedRun, watcher: PlanWatcher) -> Network:
     return found
 
 
-def _asked(run: WatchedRun, watcher: PlanWatcher) -> Network:
+def _ask_oracle(run: WatchedRun, watcher: PlanWatcher) -> Network:
     """All hosts, by the oracle."""
     del watcher
     return oracle_network(run.source.removeprefix(ORACLE), run.cluster.hosts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells apart the connections of a host, so that each can have a rate of its own.
+"""Distinguishes the connections of a host, so that each can have a rate of its own.
 
 The kernel's classifiers for flows may be missing (cls_flow, sch_fq); classic BPF is there wherever
 cls_bpf is, and needs no privilege over the machine. Each destination has a number of classes, and

@@ -20,6 +20,7 @@ from typing import Any
 from fairlead.lab import control
 from fairlead.lab.addresses import LOGIN, hosts_file
 from fairlead.lab.background import start_background
+from fairlead.lab.host_quotas import HostQuotas
 from fairlead.lab.link_counters import LinkCounters
 from fairlead.lab.namespaces import bind_file, mount, spawn_in_own_namespaces
 from fairlead.lab.network import LabNetwork
@@ -81,6 +82,9 @@ def _build(scenario: Scenario, folder: Path) -> LabNetwork:
     for host, pid in pid_of_host.items():
         _written(pids / host, f"{pid}\n")
     network = LabNetwork(scenario, pid_of_host)
+    network.quotas = HostQuotas(folder, pid_of_host, scenario.host_names)
+    for host, ratio in scenario.speed.items():
+        network.quotas.set_speed(host, ratio)
     if network.topology.torus is not None:
         routers = dict.fromkeys(network.topology.torus.router_of_host)
         forward = functools.partial(_prepare_host, sysctls | SYSCTLS_OF_ROUTERS)

@@ -26,6 +26,7 @@ from fairlead.lab.checking import WrongPair, check_rates
 from fairlead.lab.checking_delays import WrongDelay, check_delays
 from fairlead.lab.delaying import DelayBy
 from fairlead.lab.environment import lab_environment
+from fairlead.lab.host_quotas import remove_groups
 from fairlead.lab.scenario import NAME_PATTERN, Scenario
 from fairlead.lab.serving import KEEP
 from fairlead.lab.topology import Matrix, Topology
@@ -89,6 +90,7 @@ class Lab:
             _furnish(folder, scenario)
             return cls(folder, _start_holder(folder, lock, scenario))
         except BaseException:
+            remove_groups(folder)
             shutil.rmtree(folder, ignore_errors=True)
             raise
         finally:
@@ -168,6 +170,18 @@ class Lab:
             InputError: A host is unknown, or the ratio is negative.
         """
         control.ask(self._folder, do="degrade", src=src, dst=dst, ratio=ratio)
+
+    def slow_host(self, host: str, ratio: float) -> None:
+        """Let a host compute at a part of its speed, by a cgroup's quota; 1 is the whole speed.
+
+        From the first call on each host has its own share of this machine's processors, and no
+        more: 0.9 of them over the number of hosts.
+
+        Raises:
+            InputError: The host is unknown, or the ratio is not in (0, 1].
+            LabError: Cgroups cannot be written here.
+        """
+        control.ask(self._folder, do="slow", host=host, ratio=ratio)
 
     def cut_host(self, host: str) -> None:
         """Drop all packets from and to a host, as if it had crashed.
@@ -260,6 +274,7 @@ class Lab:
             self._starter.stdin.close()
             self._starter.wait()
             self._starter = None
+        remove_groups(self._folder)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Lab:

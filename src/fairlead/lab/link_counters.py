@@ -105,7 +105,7 @@ def queues(netlink: socket.socket) -> Iterator[tuple[int, int, int]]:
                 found = _statistics(answer[_HEADER.size + _TC_MESSAGE.size : length])
                 if found is not None:
                     yield (index, *found)
-            answer = answer[_aligned(length) :]
+            answer = answer[_align(length) :]
 
 
 def _statistics(attributes: memoryview) -> tuple[int, int] | None:
@@ -123,8 +123,8 @@ def _attributes(text: memoryview) -> Iterator[tuple[int, memoryview]]:
     while len(text) >= _ATTRIBUTE.size:
         length, kind = _ATTRIBUTE.unpack_from(text)
         yield kind & 0x3FFF, text[_ATTRIBUTE.size : length]
-        text = text[_aligned(length) :]
+        text = text[_align(length) :]
 
 
-def _aligned(length: int) -> int:
+def _align(length: int) -> int:
     return (length + 3) & ~3

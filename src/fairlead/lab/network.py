@@ -12,6 +12,7 @@ import numpy as np
 
 from fairlead.errors import InputError
 from fairlead.lab.background import start_background
+from fairlead.lab.host_quotas import HostQuotas
 from fairlead.lab.link_counters import LinkCounters
 from fairlead.lab.scenario import Scenario
 from fairlead.lab.tables import Change
@@ -29,9 +30,11 @@ class LabNetwork:
         pid_of_host: A process in the namespaces of each host and of the head node.
         wiring: The shapers that hold the rates.
         counters: What the links of a torus carry; None without a torus.
+        quotas: Processor time of the hosts.
     """
 
     wiring: Wiring
+    quotas: HostQuotas
     counters: LinkCounters | None = None
 
     def __init__(self, scenario: Scenario, pid_of_host: dict[str, int]) -> None:

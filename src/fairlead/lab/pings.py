@@ -22,7 +22,7 @@ __all__ = ["measure_latency_s"]
 _SO_TIMESTAMPNS = 35  # <asm-generic/socket.h>; the socket module does not name it.
 _GAP_S = 1e-3
 """Seconds between two packets, so that they do not delay one another."""
-_PATIENCE_S = 0.25
+_REPLY_TIMEOUT_S = 0.25
 """A packet that takes longer than its delay plus this counts as lost."""
 _PAYLOAD = struct.Struct("=Id")
 """Number of the pair, and when it was sent."""
@@ -59,7 +59,7 @@ def measure_latency_s(
                 with contextlib.suppress(OSError):
                     socket_of_host[src].sendto(payload, address)
                 _collect(selector, times_s, _GAP_S)
-        end_s = time.monotonic() + delay_s + _PATIENCE_S
+        end_s = time.monotonic() + delay_s + _REPLY_TIMEOUT_S
         while time.monotonic() < end_s and sum(map(len, times_s)) < repeats * len(pairs):
             _collect(selector, times_s, end_s - time.monotonic())
     return times_s

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
@@ -13,6 +13,7 @@ from fairlead.files import toml_files
 from fairlead.files.package_folders import data_folder
 from fairlead.lab.tables import (
     Change,
+    HostName,
     Latency,
     PairDelay,
     PairRate,
@@ -52,6 +53,9 @@ class Scenario(Table):
     """Instead of racks."""
     pairs: PairRates | None = None
     latency: Latency | None = None
+    speed: dict[HostName, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
+    """Speeds of hosts, as parts of that of the others; with any, each host has its own share of
+    this machine's processors, by a cgroup's quota."""
     changes: list[Change] = Field(default_factory=list)
     background: list[PairRate] = Field(default_factory=list)
     """Traffic of others: TCP streams of these rates that last as long as the lab."""
@@ -70,6 +74,9 @@ class Scenario(Table):
                 raise ValueError(
                     f"connection: at most {MAX_HOSTS_WITH_CONNECTIONS} hosts, got {self.hosts}"
                 )
+        for host in self.speed:
+            if host not in self.host_names:
+                raise ValueError(f"speed: unknown host {host!r}; there are h0 to h{self.hosts - 1}")
         self._check_torus()
         self._check_latency()
         fields: list[tuple[str, Sequence[PairRate | PairDelay]]] = [
@@ -134,7 +141,7 @@ class Scenario(Table):
         The hosts of a lab share the processors of one machine. With slower rates the network is as
         slow compared with them as it is where each host has processors of its own.
         """
-        return Scenario.model_validate(_divided(self.model_dump(), divisor))
+        return Scenario.model_validate(_divide(self.model_dump(), divisor))
 
     @classmethod
     def load(cls, source: str | Path, hosts: int | None = None) -> Scenario:
@@ -157,12 +164,12 @@ class Scenario(Table):
         )
 
 
-def _divided(fields: Any, divisor: float) -> Any:
+def _divide(fields: Any, divisor: float) -> Any:
     """Written fields; only rates end with their unit, since no name has a slash."""
     if isinstance(fields, dict):
-        return {name: _divided(value, divisor) for name, value in fields.items()}
+        return {name: _divide(value, divisor) for name, value in fields.items()}
     if isinstance(fields, list):
-        return [_divided(value, divisor) for value in fields]
+        return [_divide(value, divisor) for value in fields]
     if isinstance(fields, str) and fields.endswith("B/s"):
         return f"{parse_rate(fields) / divisor!r}B/s"
     return fields

@@ -97,6 +97,8 @@ def _obey(network: LabNetwork, request: dict[str, Any]) -> dict[str, Any]:
             return {"s": measure_latency_s(pids, pairs, request["repeats"], farthest_s)}
         case "delay_by":
             return {"delay_by": network.wiring.delay_by.value}
+        case "slow":
+            network.quotas.set_speed(request["host"], request["ratio"])
         case "links" | "load" | "end loads":
             return _obey_links(network, request)
         case "end":

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from fairlead.errors import LabError
 from fairlead.files.own_files import open_own_file, open_own_folder
+from fairlead.lab.host_quotas import remove_groups
 
 __all__ = ["CONTROL", "claim", "is_alive", "lab_folder", "live_labs"]
 
@@ -66,6 +67,7 @@ def live_labs() -> list[str]:
         labs = sorted(path for path in folder.iterdir() if path.is_dir())
         for lab in labs:
             if not is_alive(lab):
+                remove_groups(lab)
                 shutil.rmtree(lab, ignore_errors=True)
         return [lab.name for lab in labs if (lab / CONTROL).exists()]
 

@@ -100,11 +100,11 @@ def _pump(
                     continue
                 end.recv_into(buffer)
                 if now_s > start_s + warm_up_s:
-                    arrivals[end].append((time.perf_counter(), _received_bytes(end)))
+                    arrivals[end].append((time.perf_counter(), _count_received_bytes(end)))
         now_s = time.perf_counter()
 
 
-def _received_bytes(end: socket.socket) -> int:
+def _count_received_bytes(end: socket.socket) -> int:
     """Bytes that the kernel has received so far, whether read by this process or not."""
     info = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 136)
     # struct tcp_info of <linux/tcp.h>: tcpi_bytes_received, since Linux 4.1.

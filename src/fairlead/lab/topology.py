@@ -14,7 +14,7 @@ from fairlead.lab.scenario import Scenario
 from fairlead.lab.tables import PairDelays, PairRates
 from fairlead.model import topology as model_topology
 from fairlead.model.topology import Reduction
-from fairlead.model.topology.routes import reduced
+from fairlead.model.topology.routes import known_reducer
 
 __all__ = ["Topology", "draw_pairs", "draw_topology"]
 
@@ -93,7 +93,7 @@ class Topology:
             between = np.minimum.outer(uplink_Bps, uplink_Bps)
             shaped = np.where(across, np.minimum(shaped, between), shaped)
         if self.torus is not None:
-            slowest = reduced(self.torus.routes, self.torus.links.capacity_Bps, Reduction.min)
+            slowest = known_reducer(self.torus.routes, self.torus.links.capacity_Bps, Reduction.min)
             src, dst = np.indices(shaped.shape)
             shaped = np.minimum(shaped, slowest(src, dst))
         np.fill_diagonal(shaped, np.inf)

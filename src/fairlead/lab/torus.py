@@ -89,7 +89,7 @@ class TorusWiring(Wiring):
         self._torus = topology.torus
         self._pids = pid_of_host
         self._switch = IPRoute()
-        self._netlink = {name: _entered(pid) for name, pid in pid_of_host.items()}
+        self._netlink = {name: _enter(pid) for name, pid in pid_of_host.items()}
         for netlink in self._netlink.values():
             # Its address makes the table of addresses, without which no gateway is accepted.
             netlink.link("set", index=1, state="up")
@@ -168,6 +168,6 @@ class TorusWiring(Wiring):
                     links[int(way[0])].carry(address)
 
 
-def _entered(pid: int) -> IPRoute:
+def _enter(pid: int) -> IPRoute:
     with in_network_of(pid):
         return IPRoute()

@@ -30,8 +30,8 @@ __all__ = ["CollectiveTimes", "NativeWay", "TimedCall", "TuningProgram"]
 _FORMAT = "fairlead-tuning"
 
 MIN_ROUNDS = 9
-"""Least rounds from which a 95 % interval can tell the best of nine ways from the MPI's own: all
-pairs of times agree by chance in one of 256 cases."""
+"""Least rounds from which a 95 % interval can distinguish the best of nine ways from the MPI's own:
+all pairs of times agree by chance in one of 256 cases."""
 
 _START_S = 60.0
 _LEAST_LIMIT_S = 30.0
@@ -124,6 +124,7 @@ class TuningProgram:
             placement,
             env={**mpi_builds.library_path(launcher), **(env or {})},
             launcher_args=tuple(launcher_args),
+            is_tool=True,
         )
         self._conversation: Conversation | None = None
 

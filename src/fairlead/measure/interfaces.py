@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what interfaces carry, by flows of all hosts at once.
 
-Pairs alone do not tell: where a cloud limits each pair, or each flow, an interface carries several
-of them.
+Pairs alone do not show it: where a cloud limits each pair, or each flow, an interface carries
+several of them.
 """
 
 from __future__ import annotations

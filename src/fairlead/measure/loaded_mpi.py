@@ -7,17 +7,16 @@ Such a program often hangs in MPI_Init: its ranks wait for a launcher of their o
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import shutil
-import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from fairlead.act.linked_libraries import list_libraries
 from fairlead.act.mpi_builds import MpiBuild
 
-__all__ = ["other_mpi_of", "reporting_other_mpi"]
+__all__ = ["other_mpi_of", "report_other_mpi"]
 
 REPORT_AFTER_S = 30.0
 """A program that has started by then is in MPI_Init for longer than launchers take."""
@@ -35,13 +34,13 @@ def other_mpi_of(program: str, build: MpiBuild) -> str | None:
         build: The part for the launcher's MPI.
     """
     path = shutil.which(program)
-    needed = _NEEDED.findall(_ldd(Path(path))) if path else []
-    others = {*needed} - {*_NEEDED.findall(_ldd(build.probe))}
+    needed = _NEEDED.findall(list_libraries(path)) if path else []
+    others = {*needed} - {*_NEEDED.findall(list_libraries(build.probe))}
     return min(others) if needed and len(others) == len({*needed}) else None
 
 
 @contextlib.contextmanager
-def reporting_other_mpi(
+def report_other_mpi(
     mark: str,
     build: MpiBuild,
     report: Callable[[str], object],
@@ -60,7 +59,7 @@ def reporting_other_mpi(
     """
 
     def look() -> None:
-        for library in sorted(_loaded_by(mark) - _resolved(_ldd(build.probe, env))):
+        for library in sorted(_find_loaded(mark) - _resolve(list_libraries(build.probe, env))):
             report(f"the program has loaded {library}, which is not the launcher's MPI")
 
     timer = threading.Timer(after_s, look)
@@ -72,22 +71,15 @@ def reporting_other_mpi(
         timer.cancel()
 
 
-def _loaded_by(mark: str) -> set[str]:
+def _find_loaded(mark: str) -> set[str]:
     """MPI libraries of the processes with this variable."""
     found: set[str] = set()
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # It has ended, or belongs to another user.
             if mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
-                found |= _resolved((folder / "maps").read_text(errors="replace"))
+                found |= _resolve((folder / "maps").read_text(errors="replace"))
     return found
 
 
-def _ldd(program: Path, env: Mapping[str, str] | None = None) -> str:
-    """The libraries that the loader finds for a program; empty where it is none."""
-    command = ["ldd", str(program)]
-    whole = {**os.environ, **(env or {})}
-    return subprocess.run(command, check=False, capture_output=True, text=True, env=whole).stdout
-
-
-def _resolved(text: str) -> set[str]:
+def _resolve(text: str) -> set[str]:
     return {str(Path(library).resolve()) for library in _LIBRARY.findall(text)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network as an oracle tells it now."""
+"""A network as an oracle reports it now."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def ask_oracle(
         metrics: As the service calls them.
         reduce: min, max or sum; None: the usual one of each metric.
         window_s: Time window that ends now.
-        shared_links_by: Metric that tells what is left of links that several pairs share; None:
+        shared_links_by: Metric of what is left of links that several pairs share; None:
             such links are not asked about.
 
     Raises:
@@ -202,7 +202,7 @@ def oracle_network(source: str, hosts: Sequence[str]) -> Network:
     )  # fmt: skip
     values = {name: _matrix(source, answer, name, len(hosts)) for name in metrics}
     network = cost_network(hosts, metric, values[metric], values["hops"], values["capacity_Bps"])
-    network = dataclasses.replace(network, **_shared(source, answer, len(hosts)))
+    network = dataclasses.replace(network, **_share_fields(source, answer, len(hosts)))
     if answer.get("coordinates") is not None:
         at = np.array(answer["coordinates"], dtype=np.float64)
         network = dataclasses.replace(network, coordinates=at)
@@ -218,7 +218,7 @@ def oracle_network(source: str, hosts: Sequence[str]) -> Network:
     return network
 
 
-def _shared(source: str, answer: dict[str, Any], num_hosts: int) -> dict[str, Any]:
+def _share_fields(source: str, answer: dict[str, Any], num_hosts: int) -> dict[str, Any]:
     """What several pairs share, as fields of a network; none where the oracle was not asked."""
     try:
         groups = [

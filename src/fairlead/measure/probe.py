@@ -16,17 +16,24 @@ import numpy.typing as npt
 
 from fairlead.act import mpi_builds
 from fairlead.act.launch import Finished, Launcher
-from fairlead.act.launch.open_files import suspected_lack_of_files
+from fairlead.act.launch.open_files import explain_lack_of_files
 from fairlead.errors import InputError, ProbeError
 from fairlead.measure.contention_result import CONTENTION_FORMAT, read_contention
 from fairlead.measure.failed_probe import reason_of
+from fairlead.measure.host_insides import (
+    INSIDE_FORMAT,
+    INSIDE_ORDER,
+    measure_rates,
+    read_insides,
+)
 from fairlead.measure.probe_program import PROGRESS, ProbeProgram, chosen_pairs
 from fairlead.measure.probe_result import PAIRS_FORMAT, ProbeResult, read_result
-from fairlead.measure.reachable import named_reasons, reachable_part
+from fairlead.measure.reachable import reachable_part, reason_of_host
 from fairlead.measure.sampling import SamplePlan, complete
 from fairlead.measure.sampling.rounds import measure_in_batches
 from fairlead.model.cluster import Cluster
 from fairlead.model.flows_summary import FlowsSummary
+from fairlead.model.host_inside import HostInside
 from fairlead.model.network import Network
 from fairlead.narrator import Progress
 
@@ -77,10 +84,11 @@ def probe(
     concurrency: int = 0,
     skip_unreachable: bool = False,
     reach_timeout_s: float = 10.0,
-    patience_s: float = 10.0,
+    silence_timeout_s: float = 10.0,
     timeout_s: float | None = None,
     launcher_args: Sequence[str] = (),
     contention: bool = False,
+    host_rates: bool = True,
     on_progress: Progress | None = None,
     unreachable: Mapping[str, str] | None = None,
     program: ProbeProgram | None = None,
@@ -102,19 +110,21 @@ def probe(
             containers of one machine, one for two of its cores.
         skip_unreachable: Measure the rest when a host does not answer; its pairs are `nan`.
         reach_timeout_s: Time within which each host has to answer.
-        patience_s: Silence after which a host is given up during the measurement.
+        silence_timeout_s: Silence after which a host is given up during the measurement.
         timeout_s: Time that launch and measurement may take, at least 1 s; None for the mode's own.
         launcher_args: The user's own arguments for the launcher.
         contention: Afterwards, run flows together, and find what each host's interface carries
             and which pairs share a bottleneck. Where that fails the pairs are kept, and
             `flows` says why.
+        host_rates: After the pairs, measure how fast each host computes, for about a tenth of a
+            second.
         on_progress: Gets rounds done and rounds in all.
         unreachable: Hosts that do not answer, with the reason of each; None asks all of them.
         program: Is left running for further orders; None starts one and ends it.
 
     Returns:
-        The network in the order of `cluster.hosts`; `unreachable` has those that did not answer,
-        `origin` describes the measurement.
+        The network in the order of `cluster.hosts`, with the inside of each; `unreachable` has
+        those that did not answer, `origin` describes the measurement.
 
     Raises:
         ProbeError: A host does not answer, or the measurement failed; the message names it.
@@ -124,7 +134,7 @@ def probe(
     Source: CloudMap (1 KiB round trips) and CMPI section 4.1 (latency-bandwidth model).
     """
     precision = _precision(mode, target_ratio, max_samples, timeout_s)
-    _check(precision, budget_s, concurrency, patience_s)
+    _check(precision, budget_s, concurrency, silence_timeout_s)
     if sample is not None:
         sample.check(cluster.num_hosts)
     running = program or ProbeProgram(launcher, launcher_args)
@@ -138,7 +148,8 @@ def probe(
         "target_ratio": precision.target_ratio,
         "max_samples": precision.max_samples,
         "concurrency": concurrency,
-        "patience_s": patience_s,
+        "silence_timeout_s": silence_timeout_s,
+        **({"hosts": True} if host_rates else {}),
         **({"contention": True} if contention else {}),
         **({} if budget_s is None else {"budget_s": budget_s}),
     }
@@ -161,9 +172,12 @@ def probe(
         if sample is not None:
             asked = measure_in_batches(sample, reachable.num_hosts, orders.measure_part)
         result = orders.found or orders.measure()
+        insides = orders.insides
+        if not result.lost_ranks:
+            insides = measure_rates(running, reachable, insides)
     origin = {
         "how": "measured",
-        **options,
+        **{name: value for name, value in options.items() if name != "hosts"},
         "concurrency": result.concurrency,
         "round_trip_bytes": result.round_trip_bytes,
         "message_bytes": result.message_bytes,
@@ -175,12 +189,13 @@ def probe(
         result.to_network(cluster.hosts, reachable.hosts, origin),
         unreachable=dict(reasons) | {reachable.hosts[rank]: _LOST for rank in result.lost_ranks},
         launch_s=max(0.0, orders.seconds - result.probing_s),
+        insides=insides,
     )
     if contention:
         return _with_contention(network, reachable, orders.finished)
     if sample is None or asked is None:
         return network
-    return _completed(network, sample, reachable, asked, result)
+    return _complete(network, sample, reachable, asked, result)
 
 
 @dataclasses.dataclass
@@ -193,6 +208,7 @@ class _Orders:
         seconds: What they took so far.
         finished: What the last one printed.
         found: What those of `measure_part` found so far.
+        insides: The inside of each host, which the first order reads, without rates.
     """
 
     program: ProbeProgram
@@ -204,6 +220,7 @@ class _Orders:
     seconds: float = 0.0
     finished: Finished | None = None
     found: ProbeResult | None = None
+    insides: dict[str, HostInside] = dataclasses.field(default_factory=dict)
 
     def measure(
         self, pairs: npt.NDArray[np.bool_] | None = None, share_ratio: float = 1.0
@@ -214,13 +231,22 @@ class _Orders:
             options["budget_s"] = self.budget_s * share_ratio
         if pairs is not None:
             options["pairs"] = chosen_pairs(pairs)
+        if self.found is not None and self.found.hosts:
+            options.pop("hosts", None)  # Once is enough.
+        formats = [PAIRS_FORMAT, *([CONTENTION_FORMAT] if "contention" in options else [])]
+        is_first = not self.insides
+        if is_first:
+            options |= INSIDE_ORDER
+            formats.append(INSIDE_FORMAT)
         self.finished = finished = self.program.order(
             self.cluster,
             options,
             timeout_s=max(_LEAST_TIMEOUT_S, self.timeout_s - self.seconds),
-            formats=[PAIRS_FORMAT, *([CONTENTION_FORMAT] if "contention" in options else [])],
+            formats=formats,
             on_progress=self.on_progress,
         )
+        if is_first:
+            self.insides = read_insides(finished.stdout, self.cluster.hosts)
         result = read_result(finished.stdout, self.cluster.num_hosts)
         if result is None:
             raise _failure(self.program, self.cluster, finished)
@@ -233,7 +259,7 @@ class _Orders:
     def measure_part(self, pairs: npt.NDArray[np.bool_], share_ratio: float) -> Network | None:
         """Measure further pairs; None when the budget is spent or a host does not answer."""
         result = self.measure(pairs, share_ratio)
-        self.found = result if self.found is None else self.found.joined(result)
+        self.found = result if self.found is None else self.found.join_results(result)
         if self.budget_s is not None:
             self.budget_s -= result.probing_s
             if self.budget_s <= 0:
@@ -243,7 +269,7 @@ class _Orders:
         return self.found.to_network(self.cluster.hosts, self.cluster.hosts, {})
 
 
-def _completed(
+def _complete(
     network: Network,
     sample: SamplePlan,
     reachable: Cluster,
@@ -255,7 +281,7 @@ def _completed(
         num_pairs = int(asked.sum()) // 2
         found = {"measured_pairs": num_pairs, "all_pairs": num_pairs}
         return dataclasses.replace(network, origin={**network.origin, "sample": found})
-    is_lost = asked & ~result.concluded()
+    is_lost = asked & ~result.completed_pairs()
     silent = result.lost_ranks
     is_lost[silent, :] = is_lost[:, silent] = True
     rows = np.array([network.index(host) for host in reachable.hosts])
@@ -293,10 +319,10 @@ def _precision(
 
 
 def _check(
-    precision: Precision, budget_s: float | None, concurrency: int, patience_s: float
+    precision: Precision, budget_s: float | None, concurrency: int, silence_timeout_s: float
 ) -> None:
     positive = {"target_ratio": precision.target_ratio, "max_samples": precision.max_samples}
-    positive["patience_s"] = patience_s
+    positive["silence_timeout_s"] = silence_timeout_s
     if budget_s is not None:
         positive["budget_s"] = budget_s
     for name, value in positive.items():
@@ -315,13 +341,13 @@ def _failure(program: ProbeProgram, cluster: Cluster, finished: Finished) -> Pro
     reasons = program.unreachable_hosts(cluster)
     if reasons:
         return ProbeError(
-            f"the measurement failed: {named_reasons(reasons)}; repair or remove the host, or "
+            f"the measurement failed: {reason_of_host(reasons)}; repair or remove the host, or "
             "leave it out by --skip-unreachable"
         )
     return ProbeError(
         f"the measurement failed: {program.launcher.path} ended with exit code "
         f"{finished.returncode}: {reason_of(finished.stderr)}"
-        f"{suspected_lack_of_files(cluster.num_hosts)}"
+        f"{explain_lack_of_files(cluster.num_hosts)}"
     )
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The measuring program: one process per host, which stays for further orders until it is closed.
 
+For a rehearsal of a program's own processes there are as many as that has, where it has them.
+
 Starting a process on each of many hosts takes longer than most measurements.
 """
 
@@ -23,10 +25,11 @@ from fairlead.act.launch import (
     Launcher,
     LaunchSpec,
     LaunchTimeoutError,
+    RankCpus,
     unreachable_hosts,
 )
 from fairlead.files.scratch import scratch_folder
-from fairlead.measure.probe_result import PAIRS_FORMAT, Documents
+from fairlead.measure.probe_result import PAIRS_FORMAT, Documents, sends_by_tcp
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 from fairlead.narrator import Progress
@@ -60,6 +63,9 @@ class ProbeProgram:
         launcher_args: Sequence[str] = (),
         *,
         most_argument_text: int = MOST_ARGUMENT_TEXT,
+        processes: Placement | None = None,
+        cpus: RankCpus | None = None,
+        env: Mapping[str, str] | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -67,10 +73,17 @@ class ProbeProgram:
             launcher: Starts the program.
             launcher_args: The user's own arguments for the launcher.
             most_argument_text: Letters of an order that fits into the command.
+            processes: Where they run; None for one on each host.
+            cpus: CPUs of these processes; None leaves them to the launcher.
+            env: Further variables of theirs.
         """
         self.launcher = launcher
         self._most_argument_text = most_argument_text
         self.launcher_args = tuple(launcher_args)
+        self._processes = processes
+        self._cpus = cpus
+        self._env = dict(env or {})
+        self._sends_by_tcp: bool | None = None
         self._cluster: Cluster | None = None
         self._conversation: Conversation | None = None
         self._files = contextlib.ExitStack()
@@ -80,6 +93,11 @@ class ProbeProgram:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    @property
+    def sends_by_tcp(self) -> bool | None:
+        """Whether the MPI has sent by TCP so far; None where nothing shows it."""
+        return self._sends_by_tcp
 
     def require_built(self) -> None:
         """Check that the program is built for this launcher's MPI.
@@ -159,13 +177,18 @@ class ProbeProgram:
 
     def _start(self, cluster: Cluster, order: str) -> None:
         folder = self._files.enter_context(scratch_folder("fairlead-probe-"))
+        processes = self._processes or Placement(
+            cluster.hosts, np.arange(cluster.num_hosts), method="probe"
+        )
         spec = LaunchSpec(
             (str(mpi_builds.find(self.launcher).probe), order),
-            cluster.num_hosts,
+            processes.num_ranks,
             cluster,
-            Placement(cluster.hosts, np.arange(cluster.num_hosts), method="probe"),
-            env=mpi_builds.library_path(self.launcher),
+            processes,
+            env={**mpi_builds.library_path(self.launcher), **self._env},
             launcher_args=self.launcher_args,
+            cpus=self._cpus,
+            is_tool=True,
         )
         self._conversation = Conversation(self.launcher.prepare_command(spec, folder))
         self._cluster = cluster
@@ -189,6 +212,8 @@ class ProbeProgram:
             # It may still have delivered its result.
             notice = f"{error.finished.stderr}\nfairlead-probe: error {error}"
             answer = dataclasses.replace(error.finished, stderr=notice)
+        found = sends_by_tcp(answer.stdout)
+        self._sends_by_tcp = self._sends_by_tcp if found is None else found
         if conversation.has_ended:
             self.close()
         return answer

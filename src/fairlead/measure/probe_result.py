@@ -14,6 +14,7 @@ import pydantic
 
 from fairlead.errors import ProbeError
 from fairlead.files.naming import first_problem
+from fairlead.model.host_rates import RATES, HostRates
 from fairlead.model.network import Network
 
 PAIRS_FORMAT = "fairlead-probe"
@@ -44,6 +45,16 @@ class Pair(NamedTuple):
     num_back: Count
 
 
+class HostRow(NamedTuple):
+    """Rates of a rank's host, each with its interval; `fairlead.model.host_rates.RATES`."""
+
+    num_cores: Annotated[int, pydantic.Field(ge=1)]
+    one_core_multiply_adds: tuple[Rate, Rate, Rate]
+    all_cores_multiply_adds: tuple[Rate, Rate, Rate]
+    one_core_memory_Bps: tuple[Rate, Rate, Rate]
+    all_cores_memory_Bps: tuple[Rate, Rate, Rate]
+
+
 class ProbeResult(pydantic.BaseModel, extra="forbid"):
     """The document that rank 0 prints; both partners of a pair report it, so it may come twice."""
 
@@ -55,21 +66,26 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
     concurrency: int = pydantic.Field(ge=1)
     num_rounds: int = pydantic.Field(ge=0)
     probing_s: Seconds
+    mpi_bytes: Count = 0
+    tcp_bytes: Count = 0
     node_names: list[str]
+    hosts: list[HostRow | None] = []
+    """Each rank's host; none at all where it was not asked for."""
     pairs: list[Pair]
 
-    def joined(self, later: ProbeResult) -> ProbeResult:
+    def join_results(self, later: ProbeResult) -> ProbeResult:
         """Both results, of the same ranks, as one, with the lost ranks of the later one."""
         names = zip(self.node_names, later.node_names, strict=True)
         return self.model_copy(
             update={
                 "node_names": [first and second for first, second in names],
                 "pairs": [*self.pairs, *later.pairs],
+                "hosts": self.hosts or later.hosts,
                 "probing_s": self.probing_s + later.probing_s,
             }
         )
 
-    def concluded(self) -> npt.NDArray[np.bool_]:
+    def completed_pairs(self) -> npt.NDArray[np.bool_]:
         """Pairs of ranks whose meeting was completed, shape (ranks, ranks), symmetric.
 
         Both partners of such a meeting report it. If time was short, it may have no values.
@@ -119,7 +135,25 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
             np.fill_diagonal(matrix, 0.0)
         for matrix in rates.values():
             np.fill_diagonal(matrix, np.inf)
-        return Network(hosts=tuple(hosts), **latencies, **rates, samples=samples, origin=origin)
+        return Network(
+            hosts=tuple(hosts),
+            **latencies,
+            **rates,
+            samples=samples,
+            host_rates=self._host_rates(index, len(hosts)),
+            origin=origin,
+        )
+
+    def _host_rates(self, index: Sequence[int], num_hosts: int) -> HostRates | None:
+        if not any(self.hosts):
+            return None
+        values = np.full((num_hosts, len(RATES), 3), np.nan)
+        num_cores = np.zeros(num_hosts, dtype=np.int64)
+        for position, row in zip(index, self.hosts, strict=True):
+            if row is not None:
+                num_cores[position] = row.num_cores
+                values[position] = row[1:]
+        return HostRates(values, num_cores)
 
 
 def _num_samples(pair: Pair) -> int:
@@ -137,6 +171,29 @@ def or_nan(value: float | None) -> float:
 
 
 Document = TypeVar("Document", bound=pydantic.BaseModel)
+
+
+_SENT = re.compile(r'"mpi_bytes": ?(\d+), ?"tcp_bytes": ?(\d+)')
+
+LEAST_SENT_BYTES = 1 << 16
+"""Less, as of round trips alone, says nothing: launchers' own connections carry some."""
+
+LEAST_TCP_SHARE = 0.5
+"""What TCP carries is acknowledged a little later; another network leaves TCP almost nothing."""
+
+
+def sends_by_tcp(printed: str) -> bool | None:
+    """Whether the MPI sends by TCP, by what sockets of rank 0 have carried meanwhile.
+
+    Args:
+        printed: Standard output of the measuring program, with its documents.
+
+    Returns:
+        None where rank 0 has sent too little to know.
+    """
+    found = [(int(by_mpi), int(by_tcp)) for by_mpi, by_tcp in _SENT.findall(printed)]
+    by_mpi, by_tcp = max(found, default=(0, 0))
+    return by_tcp >= LEAST_TCP_SHARE * by_mpi if by_mpi >= LEAST_SENT_BYTES else None
 
 
 def read_document(printed: str, form: str, kind: type[Document], name: str) -> Document | None:
@@ -202,9 +259,18 @@ def read_result(printed: str, num_ranks: int) -> ProbeResult | None:
     result = read_document(printed, PAIRS_FORMAT, ProbeResult, "probe")
     if result is None:
         return None
+    if len(result.node_names) == 1 < num_ranks:
+        raise ProbeError(
+            "each process of the probe is alone: the launcher starts them without a PMI that their "
+            "MPI takes (srun: --mpi)"
+        )
     if len(result.node_names) != num_ranks:
         raise ProbeError(
             f"result of the probe: node_names: expected {num_ranks}, got {len(result.node_names)}"
+        )
+    if len(result.hosts) not in (0, num_ranks):
+        raise ProbeError(
+            f"result of the probe: hosts: expected {num_ranks}, got {len(result.hosts)}"
         )
     for pair in result.pairs:
         if not pair.low < pair.high < num_ranks:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -20,6 +21,7 @@ from fairlead.act.launch import Launcher
 from fairlead.act.launch.choosing_variables import network_variables
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
+from fairlead.files.own_files import require_own
 from fairlead.files.run_directory import cache_folder
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
@@ -99,7 +101,7 @@ def remember(profile: Profile) -> None:
         return
     long_trains = _long_trains_path(with_folder(profile.path))
     if profile.by_long_trains is None:
-        long_trains.unlink(missing_ok=True)  # It belongs to the previous network.
+        _remove(long_trains)  # It belongs to the previous network.
     else:
         profile.by_long_trains.save(long_trains)
     profile.network.save(profile.path)
@@ -128,7 +130,19 @@ def renew(profile: Profile) -> None:
 def forget(path: Path) -> None:
     """Keep a network no longer, so that the next run measures."""
     for file in (path, _long_trains_path(path)):
-        file.unlink(missing_ok=True)
+        _remove(file)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file of the cache, if there is one.
+
+    Raises:
+        InputError: The cache cannot be written, as where it is on a file system mounted read-only.
+    """
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be removed: {error.strerror}") from error
 
 
 def _long_trains_path(path: Path) -> Path:
@@ -147,12 +161,12 @@ def recall_traffic(program: Sequence[str], num_ranks: int, launcher: Launcher) -
 
     Traffic is not used if a file among the arguments has changed since.
     """
-    path = _traffic_path(program, num_ranks, launcher)
+    path = traffic_path(program, num_ranks, launcher)
     if not os.access(path, os.R_OK):
         return None
     inputs = _kept_inputs(path)
     try:
-        return Traffic.load(path) if inputs is not None and inputs == _stamps(inputs) else None
+        return Traffic.load(path) if inputs is not None and are_unchanged(inputs) else None
     except InputError:
         return None
 
@@ -177,14 +191,22 @@ def remember_traffic(
     Raises:
         InputError: The cache cannot be written.
     """
-    path = with_folder(_traffic_path(program, num_ranks, launcher))
+    path = with_folder(traffic_path(program, num_ranks, launcher))
     inputs = inputs or {}
     after = _stamps(inputs)
     unchanged = {name: stamp for name, stamp in inputs.items() if after.get(name) == stamp}
     # Between the two files nothing may be recalled, so the old one of the second goes first.
-    _inputs_path(path).unlink(missing_ok=True)
+    _remove(_inputs_path(path))
     traffic.save(path)
     write_text(_inputs_path(path), json.dumps(unchanged))
+
+
+def forget_traffic(name: str) -> None:
+    """Keep the traffic in the file of this name no longer."""
+    path = cache_folder() / "traffic" / name
+    with contextlib.suppress(OSError):
+        _inputs_path(path).unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
 def _kept_inputs(path: Path) -> Stamps | None:
@@ -204,6 +226,11 @@ def input_files(program: Sequence[str]) -> Stamps:
     return _stamps(program[1:])
 
 
+def are_unchanged(inputs: Stamps) -> bool:
+    """Whether these files are as they were."""
+    return inputs == _stamps(inputs)
+
+
 def _stamps(names: Iterable[str]) -> Stamps:
     files = [name for name in names if os.path.isfile(name)]  # noqa: PTH113 (false for any text)
     found = [(name, Path(name).stat()) for name in files]
@@ -214,8 +241,9 @@ def with_folder(path: Path) -> Path:
     """The same path, after creating its folder.
 
     Raises:
-        InputError: The folder cannot be made.
+        InputError: The folder cannot be made, or the cache is another user's.
     """
+    require_own(cache_folder())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -229,23 +257,46 @@ def lab_facts() -> list[Any]:
     return [hostfile, Path(hostfile).stat().st_mtime_ns] if hostfile else []
 
 
-def _traffic_path(program: Sequence[str], num_ranks: int, launcher: Launcher) -> Path:
-    key = key_of(["traffic", _identity(program), num_ranks, launcher.family])
+def traffic_path(
+    program: Sequence[str],
+    num_ranks: int,
+    launcher: Launcher,
+    build: tuple[int, int] | None = None,
+) -> Path:
+    """File for the traffic of a program with these arguments and this many ranks.
+
+    Args:
+        program: Program and arguments.
+        num_ranks: Number of ranks.
+        launcher: Launcher of the program.
+        build: Another build than the one that is there, as of `build_of`.
+    """
+    key = key_of(["traffic", _identity(program, build), num_ranks, launcher.family])
     return cache_folder() / "traffic" / f"{key}.traffic.npz"
 
 
-def _identity(program: Sequence[str]) -> list[Any]:
-    """Program, arguments, working folder and the file that is the standard input.
+def _identity(program: Sequence[str], build: tuple[int, int] | None = None) -> list[Any]:
+    """Program, build, arguments, working folder and the file that is the standard input.
 
-    Size and time distinguish a rebuilt program.
+    The build is the one that is there, unless another one is given.
     """
     found = shutil.which(program[0])
     if found is None:
         return [*program]
-    file = Path(found).resolve()
-    built = file.stat()
     rest = [*program[1:], str(Path.cwd()), *_standard_input()]
-    return [str(file), built.st_size, built.st_mtime_ns, *rest]
+    return [str(Path(found).resolve()), *(build or build_of(program)), *rest]
+
+
+def build_of(program: Sequence[str]) -> tuple[int, int]:
+    """Size in bytes of a program's file, and its time of change in ns; zeros where there is none.
+
+    They distinguish a rebuilt program.
+    """
+    found = shutil.which(program[0])
+    if found is None:
+        return 0, 0
+    built = Path(found).stat()
+    return built.st_size, built.st_mtime_ns
 
 
 def _standard_input() -> list[Any]:
@@ -272,17 +323,19 @@ def program_key(
     cluster: Cluster,
     launcher: Launcher,
     host_of_rank: Sequence[str] = (),
+    *,
+    build: tuple[int, int] | None = None,
 ) -> str:
     """Name for the runs of a program with these arguments, this many ranks, on these hosts.
 
     With another input, or another placement by the launcher (`host_of_rank`), it has another name:
-    their times are not comparable.
+    their times are not comparable. So it has with another `build`, as for `traffic_path`.
     """
     hosts = [cluster.hosts, cluster.slots, lab_facts(), *host_of_rank]
-    inputs = sorted(
-        _stamps(_kept_inputs(_traffic_path(program, num_ranks, launcher)) or ()).items()
-    )
-    return key_of(["program", _identity(program), inputs, num_ranks, hosts, launcher.family])
+    traffic = traffic_path(program, num_ranks, launcher, build)
+    inputs = sorted(_stamps(_kept_inputs(traffic) or ()).items())
+    identity = _identity(program, build)
+    return key_of(["program", identity, inputs, num_ranks, hosts, launcher.family])
 
 
 def key_of(facts: list[Any]) -> str:

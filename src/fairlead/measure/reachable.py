@@ -9,7 +9,7 @@ from fairlead.errors import ProbeError, TopologyError
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 
-__all__ = ["measured_part", "named_reasons", "reachable_part"]
+__all__ = ["drop_unreachable", "reachable_part", "reason_of_host"]
 
 
 def reachable_part(cluster: Cluster, reasons: Mapping[str, str], skip: bool) -> Cluster:
@@ -25,7 +25,7 @@ def reachable_part(cluster: Cluster, reasons: Mapping[str, str], skip: bool) -> 
     """
     if not reasons:
         return cluster
-    named = named_reasons(reasons)
+    named = reason_of_host(reasons)
     if not skip:
         raise ProbeError(
             f"cannot reach {named}; repair or remove the host, or leave it out by "
@@ -37,7 +37,7 @@ def reachable_part(cluster: Cluster, reasons: Mapping[str, str], skip: bool) -> 
     return cluster.select(kept)
 
 
-def measured_part(cluster: Cluster, network: Network) -> tuple[Cluster, Network]:
+def drop_unreachable(cluster: Cluster, network: Network) -> tuple[Cluster, Network]:
     """The cluster and the network without the hosts that could not be reached, in one order.
 
     Args:
@@ -58,6 +58,6 @@ def measured_part(cluster: Cluster, network: Network) -> tuple[Cluster, Network]
     return part, measured
 
 
-def named_reasons(reasons: Mapping[str, str]) -> str:
+def reason_of_host(reasons: Mapping[str, str]) -> str:
     """Hosts with the reason why each does not answer, in one line."""
     return "; ".join(f"host {host!r} ({reason})" for host, reason in reasons.items())

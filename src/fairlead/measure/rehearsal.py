@@ -24,11 +24,19 @@ from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
 
-__all__ = ["Rehearsal", "rehearse"]
+__all__ = [
+    "REHEARSAL_FORMAT",
+    "Rehearsal",
+    "RehearsalDocument",
+    "host_bytes",
+    "num_steps_of",
+    "part_of_step",
+    "rehearse",
+]
 
 Matrix = npt.NDArray[np.float64]
 
-_FORMAT = "fairlead-rehearsal"
+REHEARSAL_FORMAT = "fairlead-rehearsal"
 
 MOST_STEP_S = 0.02
 """Most time of the busiest host's messages in one step, by the measured network: a trial of 0.08 s
@@ -61,13 +69,15 @@ class Rehearsal:
         return float(np.median(self.steps_s[:, placement])) * self.num_steps
 
 
-class _Document(pydantic.BaseModel, extra="forbid"):
+class RehearsalDocument(pydantic.BaseModel, extra="forbid"):
     """What rank 0 prints."""
 
     format: Literal["fairlead-rehearsal"]
     version: Literal[1]
     num_steps: Annotated[int, pydantic.Field(ge=0)]
     size_ratio: Annotated[float, pydantic.Field(gt=0, le=1)]
+    mpi_bytes: Annotated[int, pydantic.Field(ge=0)] = 0
+    tcp_bytes: Annotated[int, pydantic.Field(ge=0)] = 0
     rounds_s: list[list[Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]]]
 
 
@@ -80,7 +90,7 @@ def rehearse(
     *,
     rehearsal_s: float,
     max_rounds: int = 12,
-    patience_s: float = 10.0,
+    silence_timeout_s: float = 10.0,
 ) -> Rehearsal:
     """Run the traffic of several placements between the hosts, in turns.
 
@@ -92,7 +102,7 @@ def rehearse(
         cluster: The hosts.
         rehearsal_s: When no further round begins.
         max_rounds: Most rounds.
-        patience_s: Silence after which a host is given up.
+        silence_timeout_s: Silence after which a host is given up.
 
     Returns:
         What was found.
@@ -102,15 +112,11 @@ def rehearse(
     """
     steps = num_steps_of(traffic)
     patterns = [host_bytes(one, traffic, cluster.hosts) / steps for one in placements]
-    part_ratio = min(
-        1.0,
-        MOST_STEP_S / max(_busiest_s(one, network) for one in patterns),
-        MOST_STEP_BYTES / max(1.0, *(_busiest_bytes(one) for one in patterns)),
-    )
+    part_ratio = part_of_step(placements, traffic, network)
     none = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=bool)
     options = {
         **long_train_options(none, 0.0),
-        "patience_s": patience_s,
+        "silence_timeout_s": silence_timeout_s,
         "rehearsal": {
             "patterns": [_messages(one * part_ratio) for one in patterns],
             "time_s": rehearsal_s,
@@ -121,15 +127,26 @@ def rehearse(
         cluster,
         options,
         timeout_s=60 + rehearsal_s,
-        formats=[PAIRS_FORMAT, _FORMAT],
+        formats=[PAIRS_FORMAT, REHEARSAL_FORMAT],
     )
-    document = read_document(finished.stdout, _FORMAT, _Document, "rehearsal")
+    document = read_document(finished.stdout, REHEARSAL_FORMAT, RehearsalDocument, "rehearsal")
     if document is None or any(len(row) != len(placements) for row in document.rounds_s):
         raise ProbeError("the rehearsal of placements left no result")
     trials_s = np.array(document.rounds_s, dtype=np.float64).reshape(-1, len(placements))
     return Rehearsal(
         steps_s=trials_s / max(document.num_steps, 1) / document.size_ratio,
         num_steps=steps / part_ratio,
+    )
+
+
+def part_of_step(placements: Sequence[Placement], traffic: Traffic, network: Network) -> float:
+    """Part of each message that is sent, so that no step takes too long by the measured rates."""
+    steps = num_steps_of(traffic)
+    patterns = [host_bytes(one, traffic, network.hosts) / steps for one in placements]
+    return min(
+        1.0,
+        MOST_STEP_S / max(_busiest_s(one, network) for one in patterns),
+        MOST_STEP_BYTES / max(1.0, *(_busiest_bytes(one) for one in patterns)),
     )
 
 
@@ -146,10 +163,29 @@ def num_steps_of(traffic: Traffic) -> float:
 def host_bytes(placement: Placement, traffic: Traffic, hosts: Sequence[str]) -> Matrix:
     """Bytes between these hosts, shape (H, H), [src, dst], diagonal 0."""
     sent = traffic.carried.bytes.tocoo()
+    return bytes_between_hosts(placement, hosts, sent.row, sent.col, sent.data)
+
+
+def bytes_between_hosts(
+    placement: Placement,
+    hosts: Sequence[str],
+    src: npt.NDArray[np.integer],
+    dst: npt.NDArray[np.integer],
+    sent_bytes: npt.NDArray[np.float64],
+) -> Matrix:
+    """Bytes between these hosts of what pairs of ranks send, shape (H, H), [src, dst], diagonal 0.
+
+    Args:
+        placement: A host for each rank.
+        hosts: Hosts of rows and columns.
+        src: Sending rank of each pair.
+        dst: Receiving rank of each pair.
+        sent_bytes: What the pair sends.
+    """
     position = {host: index for index, host in enumerate(hosts)}
     host_of_rank = np.array([position[name] for name in placement.host_names()])
     between = np.zeros((len(hosts), len(hosts)))
-    np.add.at(between, (host_of_rank[sent.row], host_of_rank[sent.col]), sent.data)
+    np.add.at(between, (host_of_rank[src], host_of_rank[dst]), sent_bytes)
     np.fill_diagonal(between, 0.0)
     return between
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import IO, Annotated, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from fairlead.errors import InputError
 from fairlead.model.traffic import CollectiveCall, Traffic, Uncounted
 
-__all__ = ["read_trace"]
+__all__ = ["TraceHeader", "read_header", "read_tables", "read_trace", "traffic_of_tables"]
 
 Table = npt.NDArray[Any]
 
@@ -53,6 +53,7 @@ _TABLES = {
     ],
     "communicators": [("id", "u8"), ("num_members", "u8")],
     "members": [("world_rank", "u4")],
+    "computing": [("rank", "u4"), ("unused", "u4"), ("seconds", "f8"), ("host", "S64")],
 }
 Count = Annotated[int, pydantic.Field(ge=0)]
 
@@ -65,17 +66,34 @@ class _NumRows(pydantic.BaseModel, extra="forbid", strict=True):
     collectives: Count
     communicators: Count
     members: Count
+    computing: Count = 0
+    """Earlier versions have none."""
 
 
-class _Header(pydantic.BaseModel, extra="forbid", strict=True):
-    """The first line of the file."""
+class TraceHeader(pydantic.BaseModel, extra="forbid", strict=True):
+    """What the first lines of a trace and of a rank's share have in common.
 
-    format: Literal["fairlead-trace"]
-    version: Literal[3]
+    Attributes:
+        byte_order: Byte order of the tables.
+        mpi: Name and version of the program's MPI.
+        operations: Name of each collective's number.
+        num_rows: Rows of each table, in their order.
+    """
+
     byte_order: Literal["little", "big"]
     mpi: str
     operations: list[Annotated[str, pydantic.Field(pattern=r"^[a-z_0-9]+$")]]
     num_rows: _NumRows
+
+
+class _FileHeader(TraceHeader):
+    """The first line of the file of all ranks."""
+
+    format: Literal["fairlead-trace"]
+    version: Literal[3, 4]
+
+
+Header = TypeVar("Header", bound=TraceHeader)
 
 
 def read_trace(path: Path | str) -> Traffic:
@@ -91,21 +109,34 @@ def read_trace(path: Path | str) -> Traffic:
     path = Path(path)
     try:
         with path.open("rb") as stream:
-            header = _read_header(stream)
-            tables = _read_tables(stream, header)
-        return _traffic(header, tables)
+            header = read_header(stream, "trace", _FileHeader)
+            tables = read_tables(stream, header)
+        missing = np.count_nonzero(np.isnan(tables["ranks"]["run_time_s"]))
+        if missing:
+            raise ValueError(f"not whole: {missing} of {len(tables['ranks'])} ranks are missing")
+        return traffic_of_tables(header, tables, len(tables["ranks"]))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, InputError) as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def _read_header(stream: IO[bytes]) -> _Header:
+def read_header(stream: IO[bytes], kind: str, model: type[Header]) -> Header:
+    """The first line of a file.
+
+    Args:
+        stream: The file, at its beginning.
+        kind: "trace" or "share".
+        model: Checks the fields.
+
+    Raises:
+        ValueError: It is of another kind or version, or a field has no possible value.
+    """
     line = stream.readline(MOST_HEADER_BYTES)
-    if not line.startswith(b'{"format":"fairlead-trace"'):
-        raise ValueError("not a trace file")
+    if not line.startswith(f'{{"format":"fairlead-{kind}"'.encode()):
+        raise ValueError(f"not a {kind} file")
     try:
-        return _Header.model_validate(json.loads(line))
+        return model.model_validate(json.loads(line))
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "header"
@@ -114,7 +145,12 @@ def _read_header(stream: IO[bytes]) -> _Header:
         raise ValueError(f"header: is no JSON: {error}") from error
 
 
-def _read_tables(stream: IO[bytes], header: _Header) -> dict[str, Table]:
+def read_tables(stream: IO[bytes], header: TraceHeader) -> dict[str, Table]:
+    """The tables behind the header, by their names.
+
+    Raises:
+        ValueError: The file has not as many bytes as the header claims.
+    """
     order = header.byte_order
     forms = {name: np.dtype(fields).newbyteorder(order) for name, fields in _TABLES.items()}
     num_rows: dict[str, int] = header.num_rows.model_dump()
@@ -133,15 +169,22 @@ def _read_table(stream: IO[bytes], form: np.dtype[Any], num_rows: int) -> Table:
     return table
 
 
-def _traffic(header: _Header, tables: dict[str, Table]) -> Traffic:
+def traffic_of_tables(header: TraceHeader, tables: dict[str, Table], num_ranks: int) -> Traffic:
+    """The traffic of these tables.
+
+    Args:
+        header: Names the MPI and the collectives.
+        tables: By their names; that of ranks has no row of a rank that left nothing.
+        num_ranks: Ranks of the program.
+
+    Raises:
+        ValueError: A row is impossible; the message names table, row and field.
+    """
     ranks = tables["ranks"]
-    missing = np.count_nonzero(np.isnan(ranks["run_time_s"]))
-    if missing:
-        raise ValueError(f"not whole: {missing} of {len(ranks)} ranks are missing")
     _require("ranks", "run_time_s", ranks, _is_duration(ranks["run_time_s"]))
-    sent, exchanged = (_matrices(name, tables[name], len(ranks)) for name in ("sent", "exchanged"))
-    sent = _with_fetched(sent, tables["fetched"], len(ranks))
-    ids, communicators = _communicators(tables["communicators"], tables["members"], len(ranks))
+    sent, exchanged = (_matrices(name, tables[name], num_ranks) for name in ("sent", "exchanged"))
+    sent = _with_fetched(sent, tables["fetched"], num_ranks)
+    ids, communicators = _communicators(tables["communicators"], tables["members"], num_ranks)
     return Traffic(
         bytes=sent["bytes"],
         messages=sent["messages"],
@@ -152,6 +195,7 @@ def _traffic(header: _Header, tables: dict[str, Table]) -> Traffic:
         collectives=_calls(header.operations, tables["collectives"], ids, communicators),
         communicators=communicators,
         run_time_s=float(ranks["run_time_s"].max()),
+        **_read_computing(tables["computing"], num_ranks),
         uncounted=Uncounted(
             messages=sum(ranks["untranslated_messages"].tolist()),
             bytes=sum(ranks["untranslated_bytes"].tolist()),
@@ -161,6 +205,19 @@ def _traffic(header: _Header, tables: dict[str, Table]) -> Traffic:
         ),
         origin={"how": "traced", "mpi": header.mpi},
     )
+
+
+def _read_computing(rows: Table, num_ranks: int) -> dict[str, Any]:
+    """Computing times and hosts of the ranks; nothing unless each rank has one."""
+    if not len(rows):
+        return {}
+    _require("computing", "rank", rows, rows["rank"] < num_ranks)
+    seconds = rows["seconds"]
+    _require("computing", "seconds", rows, np.isnan(seconds) | _is_duration(seconds))
+    if not np.array_equal(rows["rank"], np.arange(num_ranks)):
+        return {}
+    hosts = [name.decode("utf-8", "replace") for name in rows["host"].tolist()]
+    return {"compute_s": seconds.astype(np.float64), "compute_hosts": hosts}
 
 
 def _require(table: str, field: str, rows: Table, is_right: npt.NDArray[np.bool_]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from fairlead.files.package_folders import found_in_package
 from fairlead.units import format_size
 
-__all__ = ["FolderChanges", "changes_since", "exclusive_files", "files_in", "noting_library"]
+__all__ = ["FolderChanges", "changes_since", "exclusive_files", "files_in", "find_library_of_files"]
 
 MOST_FILES = 10_000
 """Files that are compared, those nearest to the working folder first: some 0.1 s."""
@@ -104,7 +104,7 @@ def changes_since(before: Files, now: Files) -> FolderChanges:
     return FolderChanges(created, changed)
 
 
-def noting_library() -> Path | None:
+def find_library_of_files() -> Path | None:
     """The library that notes what a program creates with O_EXCL; None if it was not built."""
     found = found_in_package("_preload/libfairlead_files.so")
     return found[0] if found else None

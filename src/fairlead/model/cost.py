@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from fairlead import _core
 from fairlead.errors import ShapeError, TopologyError
 from fairlead.model.bottleneck_group import rows_of_pairs
+from fairlead.model.compute_demand import compute_demand
 from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
@@ -41,6 +42,10 @@ class Cost:
         bottleneck_and_mean_s: bottleneck_s + serial_time_s / min(H, T) for T ranks and the H hosts
             of the placement: what the busiest part takes, and each of the hosts that can share the
             work on average. The objective `bottleneck-and-mean`.
+        slowest_rank_s: The time of the slowest rank: the largest sum, over ranks, of its computing
+            time on its host, its summed latencies, and the busiest part of the network that its
+            host uses; plus serial_time_s / min(H, T). None where hosts are alike, or nothing is
+            known of what ranks compute. The objective `slowest-rank`.
         weighted_sum: The objective `sum` for each metric: "bytes" over bandwidth, "messages"
             times latency, in seconds.
     """
@@ -51,6 +56,7 @@ class Cost:
     serial_time_s: float
     bottleneck_s: float
     bottleneck_and_mean_s: float
+    slowest_rank_s: float | None
     weighted_sum: Mapping[str, float]
 
     def as_dict(self) -> dict[str, Any]:
@@ -130,7 +136,8 @@ def costs_of(placement: Placement, traffic: Traffic) -> Callable[[Network], Cost
 
     def on(network: Network) -> Cost:
         used = network.select(placement.hosts)
-        cost = _core.evaluate(sent_bytes, messages, network_arrays(used), placement.host_of_rank)
+        rates = network_arrays(used)
+        cost = _core.evaluate(sent_bytes, messages, rates, placement.host_of_rank)
         if np.isnan(cost.serial_time_s):
             raise _crosses_unmeasured(placement, carried, used)
         return Cost(
@@ -140,6 +147,11 @@ def costs_of(placement: Placement, traffic: Traffic) -> Callable[[Network], Cost
             serial_time_s=cost.serial_time_s,
             bottleneck_s=cost.bottleneck_s,
             bottleneck_and_mean_s=cost.bottleneck_and_mean_s,
+            slowest_rank_s=None
+            if (demand := compute_demand(carried, network, used.hosts)) is None
+            else _core.slowest_rank_s(
+                sent_bytes, messages, rates, demand.arrays(), placement.host_of_rank
+            ),
             weighted_sum={"bytes": cost.weighted_sum_bytes, "messages": cost.weighted_sum_messages},
         )
 

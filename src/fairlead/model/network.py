@@ -14,6 +14,8 @@ import numpy.typing as npt
 from fairlead.errors import InputError, ShapeError, TopologyError
 from fairlead.model.bottleneck_group import BottleneckGroup, table_of_groups
 from fairlead.model.flows_summary import FlowsSummary
+from fairlead.model.host_inside import HostInside, inside_arrays
+from fairlead.model.host_rates import HostRates
 from fairlead.model.network_file import load_network, save_network
 
 __all__ = ["Network"]
@@ -43,6 +45,7 @@ class Network:
         samples: Measurements behind each pair, shape (H, H), or None; 0 where it was estimated.
         nic_out_Bps, nic_in_Bps: What each host can send or receive in all, shape (H,); `nan`
             where unmeasured, or None.
+        host_rates: How fast each host computes, or None.
         coordinates: Where each host is in the network's own space, shape (H, D), or None.
         groups: Directed pairs that share a bottleneck, with its capacity; none unless measured.
         flows: Outcome of the search for groups, which finds interfaces, too; None where there was
@@ -50,6 +53,7 @@ class Network:
         unreachable: Hosts that did not answer when it was measured, with the reason of each. A
             selection keeps those that it leaves out, too.
         launch_s: Time that starting the measuring program took; None where unknown.
+        insides: The inside of each host, by its name; none where it was not looked at.
         origin: Where the numbers come from, when and how: a JSON-serialisable dictionary. It is
             shown, and decides nothing.
         source: Name of the network in errors: the file it was read from.
@@ -65,11 +69,13 @@ class Network:
     samples: npt.NDArray[np.int64] | None = None
     nic_out_Bps: npt.NDArray[np.float64] | None = None
     nic_in_Bps: npt.NDArray[np.float64] | None = None
+    host_rates: HostRates | None = None
     coordinates: npt.NDArray[np.float64] | None = None
     groups: Sequence[BottleneckGroup] = ()
     flows: FlowsSummary | None = None
     unreachable: Mapping[str, str] = dataclasses.field(default_factory=dict)
     launch_s: float | None = None
+    insides: Mapping[str, HostInside] = dataclasses.field(default_factory=dict)
     origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
     source: str = "this network"
 
@@ -79,13 +85,14 @@ class Network:
         if num_hosts == 0:
             raise TopologyError("network: at least one host is needed, got none")
         if len(set(self.hosts)) != num_hosts:
-            raise TopologyError(f"network: a host is named twice: {_repeated(self.hosts)}")
+            raise TopologyError(f"network: a host is named twice: {_first_duplicate(self.hosts)}")
         for name in (*_CONSTANT, *_PER_PAIR):
             self._check_shape(name, np.float64, (num_hosts, num_hosts))
         for name in _PER_HOST:
             self._check_shape(name, np.float64, (num_hosts,))
         self._check_shape("samples", np.int64, (num_hosts, num_hosts))
         self._check_coordinates()
+        self._check_host_rates()
         self._check_values()
         object.__setattr__(self, "unreachable", dict(self.unreachable))
         object.__setattr__(self, "groups", tuple(self.groups))
@@ -116,6 +123,13 @@ class Network:
         self._check_shape("coordinates", np.float64, (self.num_hosts, dimensions))
         if not np.all(np.isfinite(self.coordinates)):
             raise InputError("network: coordinates: every value must be finite")
+
+    def _check_host_rates(self) -> None:
+        if self.host_rates is not None and len(self.host_rates.values) != self.num_hosts:
+            raise ShapeError(
+                f"network: host_rates: expected {self.num_hosts} hosts, "
+                f"got {len(self.host_rates.values)}"
+            )
 
     def _check_whole(self, name: str, values: npt.NDArray[Any]) -> None:
         with np.errstate(invalid="ignore"):
@@ -188,12 +202,14 @@ class Network:
             self,
             hosts=tuple(hosts),
             origin=dict(self.origin),
+            host_rates=None if self.host_rates is None else self.host_rates.select(rows),
+            insides={host: self.insides[host] for host in hosts if host in self.insides},
             groups=[group for group in kept if group is not None],
             **{name: pick(name) for name in (*_CONSTANT, *_PER_PAIR, "samples")},
             **{name: pick_hosts(name) for name in (*_PER_HOST, "coordinates")},
         )
 
-    def updated(self, later: Network) -> Network:
+    def with_measurements(self, later: Network) -> Network:
         """This network with later measurements in place of the older values.
 
         Args:
@@ -283,12 +299,16 @@ class Network:
         names = (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples", "coordinates")
         arrays = {name: getattr(self, name) for name in names}
         present = {name: array for name, array in arrays.items() if array is not None}
+        if self.host_rates is not None:
+            present["host_rates"] = self.host_rates.values
+            present["host_cores"] = self.host_rates.num_cores
         return present | table_of_groups(self.groups)
 
     def save(self, path: Path | str) -> None:
         """Write a `.net.npz` file; a reader never sees part of it."""
-        facts = ("hosts", "unreachable", "flows", "launch_s", "origin")
-        save_network(path, self.arrays(), {name: getattr(self, name) for name in facts})
+        facts = ("hosts", "unreachable", "flows", "launch_s", "insides", "origin")
+        arrays = self.arrays() | inside_arrays(self.insides)
+        save_network(path, arrays, {name: getattr(self, name) for name in facts})
 
     @classmethod
     def load(cls, path: Path | str) -> Network:
@@ -306,5 +326,5 @@ class Network:
             raise InputError(f"{path}: {error}") from error
 
 
-def _repeated(names: Sequence[str]) -> str:
+def _first_duplicate(names: Sequence[str]) -> str:
     return ", ".join(sorted({name for name in names if list(names).count(name) > 1}))

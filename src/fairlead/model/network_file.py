@@ -12,9 +12,13 @@ import numpy.typing as npt
 from fairlead.files.archive import Archive, save_archive
 from fairlead.model.bottleneck_group import TABLE_OF_GROUPS, groups_from_table
 from fairlead.model.flows_summary import FlowsSummary
+from fairlead.model.host_inside import INSIDE_ARRAYS, insides_of_archive
+from fairlead.model.host_rates import RATES, HostRates
 
 KIND = "network"
-VERSION = 2
+VERSION = 3
+"""Version 2 has no rates of hosts."""
+OLDEST = 2
 
 
 def save_network(
@@ -27,11 +31,13 @@ def save_network(
     Args:
         path: The file.
         arrays: The network's numbers by their names.
-        facts: Hosts, unreachable, flows, launch_s and origin.
+        facts: Hosts, unreachable, flows, launch_s, origin and insides.
     """
     flows = facts["flows"]
+    insides = {host: inside.facts() for host, inside in facts["insides"].items()}
     meta = {
-        **facts,
+        **{name: fact for name, fact in facts.items() if name != "insides"},
+        **({"insides": insides} if insides else {}),
         "flows": None if flows is None else flows._asdict(),
         "orientation": "[src, dst]",
         "units": {"latency_s": "s", "bandwidth_Bps": "B/s"},
@@ -40,6 +46,7 @@ def save_network(
 
 
 _COORDINATES = "coordinates"
+_HOST_RATES, _HOST_CORES = "host_rates", "host_cores"
 
 
 def load_network(
@@ -61,7 +68,8 @@ def load_network(
             another kind; the message names file and field.
     """
     names = (*per_pair, *optional, *per_host)
-    archive = Archive(path, KIND, VERSION, (*names, _COORDINATES, *TABLE_OF_GROUPS))
+    others = (_COORDINATES, *TABLE_OF_GROUPS, *INSIDE_ARRAYS, _HOST_RATES, _HOST_CORES)
+    archive = Archive(path, KIND, VERSION, (*names, *others), oldest=OLDEST)
     hosts = archive.meta_field("hosts", list)
     if not hosts or not all(isinstance(host, str) and host for host in hosts):
         raise archive.error("meta.hosts", "expected a list of host names")
@@ -69,11 +77,13 @@ def load_network(
     return {
         "hosts": hosts,
         "groups": groups_from_table(archive, len(hosts)),
+        "insides": insides_of_archive(archive),
         "source": str(path),
         **_facts(archive),
         _COORDINATES: archive.array(_COORDINATES, (len(hosts), -1))
         if _COORDINATES in archive
         else None,
+        "host_rates": _check_host_rates(archive, len(hosts)),
         **{name: archive.array(name, shape) for name in per_pair},
         **{name: archive.array(name, shape) for name in optional if name in archive},
         **{name: archive.array(name, shape[:1]) for name in per_host if name in archive},
@@ -83,13 +93,20 @@ def load_network(
 def _facts(archive: Archive) -> dict[str, Any]:
     return {
         "origin": archive.meta_field("origin", dict),
-        "unreachable": _checked_reasons(archive),
-        "flows": _checked_flows(archive),
-        "launch_s": _checked_launch_s(archive),
+        "unreachable": _check_reasons(archive),
+        "flows": _check_flows(archive),
+        "launch_s": _check_launch_s(archive),
     }
 
 
-def _checked_reasons(archive: Archive) -> dict[str, str]:
+def _check_host_rates(archive: Archive, num_hosts: int) -> HostRates | None:
+    if _HOST_RATES not in archive:
+        return None
+    values = archive.array(_HOST_RATES, (num_hosts, len(RATES), 3))
+    return HostRates(values, archive.array(_HOST_CORES, (num_hosts,), is_whole=True))
+
+
+def _check_reasons(archive: Archive) -> dict[str, str]:
     reasons: dict[str, str] = archive.meta_field("unreachable", dict)
     for host, why in reasons.items():
         if not isinstance(why, str):
@@ -98,7 +115,7 @@ def _checked_reasons(archive: Archive) -> dict[str, str]:
     return reasons
 
 
-def _checked_flows(archive: Archive) -> FlowsSummary | None:
+def _check_flows(archive: Archive) -> FlowsSummary | None:
     value = archive.meta_field("flows", dict, type(None))
     if value is None:
         return None
@@ -111,7 +128,7 @@ def _checked_flows(archive: Archive) -> FlowsSummary | None:
     return FlowsSummary(is_complete, error)
 
 
-def _checked_launch_s(archive: Archive) -> float | None:
+def _check_launch_s(archive: Archive) -> float | None:
     value = archive.meta_field("launch_s", float, type(None))
     try:
         return None if value is None else float(value)

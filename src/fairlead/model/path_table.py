@@ -10,7 +10,7 @@ from fairlead.errors import InputError
 __all__ = ["PATH_USES", "SEGMENT_BYTES", "PathTable", "Route"]
 
 SEGMENT_BYTES = 65536
-"""Parts in which messages go by routers (core/include/fairlead/relay/frame.hpp)."""
+"""Parts in which messages go by routers (relay/wire/frame.hpp)."""
 
 PATH_USES = ("found", "open", "standard")
 """What MCM's table knows of a path: it was searched; messages take it while latency is high; while

@@ -17,7 +17,7 @@ import pydantic
 from fairlead.errors import TopologyError
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import parse_json, read_json
-from fairlead.files.naming import naming
+from fairlead.files.naming import name_source
 from fairlead.model.cluster import Cluster
 
 __all__ = ["Placement"]
@@ -119,7 +119,7 @@ class Placement:
             InputError: The file is missing, damaged, or of another kind or version.
         """
         record = read_json(path, _Record)
-        with naming(path):
+        with name_source(path):
             return record.to_placement()
 
     @classmethod

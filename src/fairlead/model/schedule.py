@@ -13,7 +13,7 @@ import pydantic
 
 from fairlead import _core
 from fairlead.files.json_files import parse_json
-from fairlead.files.naming import naming
+from fairlead.files.naming import name_source
 
 __all__ = ["Schedule"]
 
@@ -27,7 +27,7 @@ Hosts = tuple[int, ...]
 class Schedule:
     """One collective operation on hosts 0 .. H - 1, in one of the forms of the design page.
 
-    What a form does not use is empty or 0 (docs/design/collectives.md).
+    What a form does not use is empty or 0 (docs/design/collective-forms.md).
 
     Attributes:
         operation: "bcast", "reduce", "gather", "scatter", "allgather", "allreduce",
@@ -102,7 +102,7 @@ class Schedule:
                 names the field.
         """
         record = parse_json(text, _Record, "schedule")
-        with naming("schedule"):
+        with name_source("schedule"):
             return pydantic.TypeAdapter(cls).validate_python(record.model_extra)
 
 

@@ -25,16 +25,19 @@ from fairlead.model.collective_messages import (
 from fairlead.model.sparse_cells import cells
 from fairlead.units import format_size
 
-__all__ = ["CollectiveCall", "Traffic", "Uncounted", "summed_over_communicators"]
+__all__ = ["CollectiveCall", "Traffic", "Uncounted", "sum_over_communicators"]
 
 KIND = "traffic"
-VERSION = 2
+VERSION = 3
+"""Version 2 has no computing times."""
+OLDEST = 2
 
 _POINT_TO_POINT = ("bytes", "messages", "max_message_bytes")
 _EXCHANGE = ("exchange_bytes", "exchange_messages", "exchange_max_message_bytes")
 _MOST_OF_CALLS = 2**64
 _PARTS = ("data", "indices", "indptr")
 _MATRICES = tuple(f"{name}.{part}" for name in (*_POINT_TO_POINT, *_EXCHANGE) for part in _PARTS)
+_COMPUTE = "compute_s"
 _MEMBERS = ("communicators.members", "communicators.indptr")
 
 
@@ -89,11 +92,11 @@ class Uncounted(NamedTuple):
         ]
         size = format_size(self.bytes)
         return "; ".join(
-            text.format(_counted(number, noun), size) for number, text, noun in parts if number
+            text.format(_count_text(number, noun), size) for number, text, noun in parts if number
         )
 
 
-def _counted(number: int, noun: str) -> str:
+def _count_text(number: int, noun: str) -> str:
     plural = "es" if noun.endswith("s") else "s"
     return f"{number:,} {noun}{'' if number == 1 else plural}"
 
@@ -115,6 +118,9 @@ class Traffic:
             Duplicates of a communicator, whose ranks are the same, are one.
         run_time_s: From the end of MPI_Init to the start of MPI_Finalize, the longest of all
             ranks; `nan` when unknown.
+        compute_s: Time of each rank outside of MPI calls, between MPI_Init and MPI_Finalize, shape
+            (T,); `nan` where unknown, as of a rank whose threads call MPI. None: unknown.
+        compute_hosts: Name of the host on which each rank took that time, length T; empty without.
         uncounted: What the program did that is in none of these.
         origin: Program, arguments, MPI and time of the recording; JSON-serialisable. Of it
             only `mpi` decides: which messages collectives are expected to send; the rest is shown.
@@ -129,6 +135,8 @@ class Traffic:
     collectives: Sequence[CollectiveCall] = ()
     communicators: Sequence[npt.NDArray[np.int64]] = ()
     run_time_s: float = float("nan")
+    compute_s: npt.NDArray[np.float64] | None = None
+    compute_hosts: Sequence[str] = ()
     uncounted: Uncounted = dataclasses.field(default_factory=Uncounted)
     origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
 
@@ -149,18 +157,36 @@ class Traffic:
             for part in _PARTS:
                 getattr(matrix, part).setflags(write=False)
             object.__setattr__(self, name, matrix)
-        communicators = tuple(_checked_ranks(ranks, shape[0]) for ranks in self.communicators)
+        communicators = tuple(_check_ranks(ranks, shape[0]) for ranks in self.communicators)
         object.__setattr__(self, "communicators", communicators)
         calls = tuple(CollectiveCall(*call) for call in self.collectives)
         for call in calls:
             _check_call(call, communicators)
         object.__setattr__(self, "collectives", calls)
+        self._check_compute(shape[0])
         run_time_s = _as_float(self.run_time_s)
         if not (math.isnan(run_time_s) or 0 <= run_time_s < math.inf):
             raise InputError(
                 f"traffic: run_time_s: must be finite and >= 0, or nan, got {run_time_s}"
             )
         object.__setattr__(self, "run_time_s", run_time_s)
+
+    def _check_compute(self, num_ranks: int) -> None:
+        object.__setattr__(self, "compute_hosts", tuple(self.compute_hosts))
+        if self.compute_s is None:
+            if self.compute_hosts:
+                raise ShapeError("traffic: compute_hosts: there is no compute_s")
+            return
+        compute_s = np.array(self.compute_s, dtype=np.float64)
+        if compute_s.shape != (num_ranks,) or len(self.compute_hosts) != num_ranks:
+            raise ShapeError(
+                f"traffic: compute_s: expected {num_ranks} ranks with their hosts, got shape "
+                f"{compute_s.shape} and {len(self.compute_hosts)} hosts"
+            )
+        if np.any(compute_s < 0) or np.any(np.isinf(compute_s)):
+            raise InputError("traffic: compute_s: every value must be finite and >= 0, or nan")
+        compute_s.setflags(write=False)
+        object.__setattr__(self, "compute_s", compute_s)
 
     @property
     def num_ranks(self) -> int:
@@ -176,6 +202,8 @@ class Traffic:
             messages=sp.csr_array(self.messages + _present(self.exchange_messages)),
             max_message_bytes=largest.maximum(_present(self.exchange_max_message_bytes)),
             run_time_s=self.run_time_s,
+            compute_s=self.compute_s,
+            compute_hosts=self.compute_hosts,
             origin=self.origin,
         )
 
@@ -233,12 +261,15 @@ class Traffic:
         for name in (*_POINT_TO_POINT, *_EXCHANGE):
             matrix = getattr(self, name)
             arrays |= {f"{name}.{part}": getattr(matrix, part) for part in _PARTS}
+        if self.compute_s is not None:
+            arrays[_COMPUTE] = self.compute_s
         meta = {
             "num_ranks": self.num_ranks,
             "orientation": "[src, dst], counted at the sender, world ranks",
             "units": {"bytes": "B", "messages": "1", "max_message_bytes": "B"},
             "run_time_s": None if np.isnan(self.run_time_s) else self.run_time_s,
             "collectives": [call._asdict() for call in self.collectives],
+            "compute_hosts": list(self.compute_hosts),
             "uncounted": self.uncounted._asdict(),
             "origin": self.origin,
         }
@@ -252,7 +283,7 @@ class Traffic:
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        archive = Archive(path, KIND, VERSION, (*_MATRICES, *_MEMBERS))
+        archive = Archive(path, KIND, VERSION, (*_MATRICES, *_MEMBERS, _COMPUTE), oldest=OLDEST)
         num_ranks = archive.meta_field("num_ranks", int)
         if num_ranks < 1:
             raise archive.error("meta.num_ranks", f"must be >= 1, got {num_ranks}")
@@ -263,13 +294,22 @@ class Traffic:
                 collectives=_calls(archive),
                 communicators=_communicators(archive),
                 run_time_s=math.nan if run_time_s is None else run_time_s,
-                uncounted=_uncounted(archive),
+                compute_s=archive.array(_COMPUTE, (num_ranks,)) if _COMPUTE in archive else None,
+                compute_hosts=_check_compute_hosts(archive) if _COMPUTE in archive else (),
+                uncounted=_find_uncounted(archive),
                 origin=archive.meta_field("origin", dict),
             )
         except InputError as error:
             if str(error).startswith(str(archive.path)):
                 raise
             raise InputError(f"{archive.path}: {error}") from error
+
+
+def _check_compute_hosts(archive: Archive) -> list[str]:
+    names: list[str] = archive.meta_field("compute_hosts", list)
+    if not all(isinstance(name, str) for name in names):
+        raise archive.error("meta.compute_hosts", "expected a list of host names")
+    return names
 
 
 def _bytes_by_mean_size(sent: sp.csr_array, messages: sp.csr_array) -> npt.NDArray[np.float64]:
@@ -279,7 +319,7 @@ def _bytes_by_mean_size(sent: sp.csr_array, messages: sp.csr_array) -> npt.NDArr
     return np.column_stack([pairs.data, pairs.data / np.maximum(counts, 1)])
 
 
-def summed_over_communicators(calls: Sequence[CollectiveCall]) -> list[CollectiveCall]:
+def sum_over_communicators(calls: Sequence[CollectiveCall]) -> list[CollectiveCall]:
     """One call for all roots, and for all communicators of one size; in order of the first."""
     sums: dict[tuple[str, int, int], tuple[int, float]] = {}
     for call in calls:
@@ -288,7 +328,7 @@ def summed_over_communicators(calls: Sequence[CollectiveCall]) -> list[Collectiv
     return [CollectiveCall(*kind, *total) for kind, total in sums.items()]
 
 
-def _checked_ranks(ranks: npt.NDArray[np.int64], num_ranks: int) -> npt.NDArray[np.int64]:
+def _check_ranks(ranks: npt.NDArray[np.int64], num_ranks: int) -> npt.NDArray[np.int64]:
     """The ranks of a communicator; each is one of all ranks, and comes once."""
     found = np.asarray(ranks)
     if (
@@ -366,7 +406,7 @@ def _calls(archive: Archive) -> list[CollectiveCall]:
         raise archive.error("meta.collectives", f"is not a table of calls: {error}") from error
 
 
-def _uncounted(archive: Archive) -> Uncounted:
+def _find_uncounted(archive: Archive) -> Uncounted:
     value = archive.meta_field("uncounted", dict)
     try:
         uncounted = Uncounted(**value)

@@ -22,7 +22,9 @@ from fairlead.decide.hosts import (
     LeavingOut,
     Symptom,
 )
+from fairlead.decide.hosts.stragglers import straggler_lines
 from fairlead.report.advice_notes import notes
+from fairlead.report.host_rates_view import straggler_facts
 from fairlead.report.plain import plain
 from fairlead.report.terminal_table import table
 from fairlead.units import format_duration, format_rate, three_digits
@@ -40,6 +42,7 @@ def facts(advice: Advice) -> dict[str, Any]:
         "kind": "advice",
         "hosts": list(advice.network.hosts),
         "bad_hosts": [_bad_host_facts(bad) for bad in advice.bad_hosts],
+        "stragglers": straggler_facts(advice.network, advice.stragglers),
         "choice": None if hosts is None else _host_facts(hosts),
         "notes": notes(advice),
     }
@@ -48,10 +51,11 @@ def facts(advice: Advice) -> dict[str, Any]:
 def view(advice: Advice) -> RenderableType:
     """The advice for a terminal."""
     parts: list[RenderableType] = [*_bad_hosts(advice)]
+    parts += [Text(line, style="bold") for line in straggler_lines(advice.network)]
     hosts = advice.hosts
     if hosts is not None:
         if hosts.leaving_out is not None:
-            parts.append(Text(_leaving_out(hosts.leaving_out)))
+            parts.append(Text(_line_of_hosts_left_out(hosts.leaving_out)))
         parts += [Text(), _table(hosts), Text(), *(Text(line) for line in _findings(hosts))]
     remarks = [Text(note, style="dim") for note in notes(advice)]
     parts += [Text(), *remarks] if remarks else []
@@ -70,7 +74,7 @@ def _bad_hosts(advice: Advice) -> list[Text]:
         if bad.near:
             lines.append(
                 Text(
-                    f"  its pairs with {_named(bad.near)} are good: perhaps both are in a far rack"
+                    f"  its pairs with {_names(bad.near)} are good: perhaps both are in a far rack"
                 )
             )
     return lines
@@ -91,8 +95,8 @@ def _symptom(symptom: Symptom) -> list[str]:
     ]
 
 
-def _leaving_out(found: LeavingOut) -> str:
-    named = _named(found.hosts)
+def _line_of_hosts_left_out(found: LeavingOut) -> str:
+    named = _names(found.hosts)
     if found.bottleneck_gain is None or found.comm_time_gain is None:
         return (
             f"Leaving out {named} is not possible: {found.missing_slots} ranks would have no slot."
@@ -131,7 +135,7 @@ def _table(advice: HostAdvice) -> Table:
     for host_set in advice.best_of_size:
         cells = [
             str(len(host_set.hosts)),
-            _named(advice.left_out(host_set)),
+            _names(advice.left_out(host_set)),
             format_duration(host_set.cost.bottleneck_s),
             format_duration(host_set.cost.comm_time_s),
         ]
@@ -149,15 +153,15 @@ def _findings(advice: HostAdvice) -> list[str]:
         lines = [f"All {num_hosts} hosts are needed: fewer do not have a slot for every rank."]
     else:
         lines = [
-            f"{num_enough} of {num_hosts} hosts are enough: {_named(advice.enough.hosts)}. The "
+            f"{num_enough} of {num_hosts} hosts are enough: {_names(advice.enough.hosts)}. The "
             f"best found is at most {ENOUGH_RATIO:.0%} faster, or by no more than the noise."
         ]
     if advice.wanted is not None:
-        lines.append(_wanted(advice, advice.wanted))
+        lines.append(_line_of_wanted(advice, advice.wanted))
     return lines
 
 
-def _wanted(advice: HostAdvice, wanted: HostSet) -> str:
+def _line_of_wanted(advice: HostAdvice, wanted: HostSet) -> str:
     has_price = not math.isnan(wanted.price_per_run)
     limit = (
         ""
@@ -171,7 +175,7 @@ def _wanted(advice: HostAdvice, wanted: HostSet) -> str:
     )
 
 
-def _named(hosts: tuple[str, ...]) -> str:
+def _names(hosts: tuple[str, ...]) -> str:
     more = len(hosts) - MAX_NAMED
     return (", ".join(hosts[:MAX_NAMED]) or "-") + (f" and {more} more" if more > 0 else "")
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.report.palette import VIRIDIS
-from fairlead.report.scales import Scale, three_digits
+from fairlead.report.scales import BYTES, Scale, round_text
 
 Matrix = npt.NDArray[np.float64]
 
@@ -21,6 +21,9 @@ MAX_LABELED_CELLS = 12
 """Most rows with numbers in the cells."""
 LOG_FROM_RATIO = 30
 """From this ratio of largest to smallest value on, colours follow the logarithm."""
+DECIMAL_BASE, BINARY_BASE = 10, 32
+"""Steps of the ticks on a logarithmic colour bar; two binary ones lead to the next unit of size."""
+MOST_TICKS = 5
 NOISY = "~"
 """Mark of a value that is only roughly known."""
 COLORS = [[index / (len(VIRIDIS) - 1), color] for index, color in enumerate(VIRIDIS)]
@@ -94,16 +97,22 @@ class ColorRange(NamedTuple):
         """Ticks of the colour bar: round values, named in the unit."""
         if not self.is_log:
             return {"nticks": 5, "ticksuffix": f" {self.scale.unit}"}
-        powers = np.arange(np.ceil(np.log10(self.low)), np.floor(np.log10(self.high)) + 1)
-        step = max(1, int(np.ceil(len(powers) / 6)))
-        shown = powers[::step]
+        base = BINARY_BASE if self.scale in BYTES else DECIMAL_BASE
+        ends = np.log([self.low, self.high]) + np.log(self.scale.factor)
+        # A round end is a tick, too, whatever its logarithm is rounded to.
+        first, last = (
+            np.ceil(ends[0] / np.log(base) - 1e-9),
+            np.floor(ends[1] / np.log(base) + 1e-9),
+        )
+        step = max(1, int(np.ceil((last - first + 1) / MOST_TICKS)))
+        values = [float(base) ** power for power in np.arange(first, last + 1, step)]
         return {
-            "tickvals": shown.tolist(),
-            "ticktext": [f"{three_digits(10.0**power)} {self.scale.unit}" for power in shown],
+            "tickvals": [float(np.log10(value / self.scale.factor)) for value in values],
+            "ticktext": [round_text(value, self.scale) for value in values],
         }
 
 
-def escaped(name: str) -> str:
+def escape(name: str) -> str:
     """A name escaped for Plotly, so that mark-up in it (`<b>`, `<a href>`) is shown as text."""
     return html.escape(name, quote=False)
 
@@ -147,7 +156,7 @@ def heatmap(
         is_noisy: Cells to mark as uncertain, shape (n, n).
     """
     marked = np.zeros(matrix.shape, dtype=bool) if is_noisy is None else is_noisy
-    names = [escaped(label) for label in labels]
+    names = [escape(label) for label in labels]
     hover = [
         [
             colors.scale.with_unit(value) if np.isfinite(value) and value > 0 else empty

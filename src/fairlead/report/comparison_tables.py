@@ -15,7 +15,7 @@ from fairlead.report.scales import SECONDS, human, three_digits
 MAX_INVERSIONS = 3
 
 
-def measured_table(comparison: Comparison) -> str:
+def table_of_runs(comparison: Comparison) -> str:
     """HTML: runs, times and relative speed of each method."""
     base = comparison.baseline
     columns = [
@@ -23,29 +23,38 @@ def measured_table(comparison: Comparison) -> str:
         *(f"times as fast as {base}", "95 % interval"),
     ]
     rows = []
-    for method, runs in comparison.methods.items():
+    for method in comparison.distinct():
+        runs = comparison.methods[method]
         time_s, speed = comparison.time_s(method), speed_ratio(comparison, method)
         is_base = method == base
         rows.append(
             [
-                *(method, str(len(runs.times_s)), human(time_s.value, SECONDS)),
+                *(
+                    method_title(comparison, method),
+                    str(len(runs.times_s)),
+                    human(time_s.value, SECONDS),
+                ),
                 _interval(time_s, " s"),
                 human(comparison.standard_deviation_s(method), SECONDS),
                 "1" if is_base else f"{speed.value:.2f}",
                 "" if is_base else _interval(speed),
             ]
         )
-    fastest = list(comparison.methods).index(comparison.fastest())
+    fastest = list(comparison.distinct()).index(comparison.fastest())
     return table("Measured times of each method", columns, rows, fastest)
 
 
-def predicted_table(comparison: Comparison) -> str:
+def table_of_predictions(comparison: Comparison) -> str:
     """HTML: predicted costs of each placement."""
-    columns = ["method", *COST_NAMES.values(), "time to compute the placement"]
+    fields = [field for field in COST_NAMES if comparison.knows(field)]
+    columns = ["method", *(COST_NAMES[field] for field in fields), "time to compute the placement"]
     rows = []
-    for method, runs in comparison.methods.items():
-        costs = [cost_text(field, getattr(runs.predicted, field)) for field in COST_NAMES]
-        rows.append([method, *costs, cost_text("mapping_s", runs.mapping_s)])
+    for method in comparison.distinct():
+        runs = comparison.methods[method]
+        costs = [cost_text(field, getattr(runs.predicted, field)) for field in fields]
+        rows.append(
+            [method_title(comparison, method), *costs, cost_text("mapping_s", runs.mapping_s)]
+        )
     return table("Predicted costs of each method", columns, rows)
 
 
@@ -54,7 +63,8 @@ def prediction_sentences(comparison: Comparison) -> list[str]:
     return [
         text
         for name in PREDICTED_TIMES
-        if (text := _prediction_sentence(comparison.agreement(name))) is not None
+        if comparison.knows(name)
+        and (text := _prediction_sentence(comparison.agreement(name))) is not None
     ]
 
 
@@ -70,6 +80,11 @@ def _prediction_sentence(found: RankAgreement) -> str | None:
     more = len(found.inversions) - MAX_INVERSIONS
     rest = f", and {more} more" if more > 0 else ""
     return f"{name}: is wrong on the order: {'; '.join(wrong)}{rest}."
+
+
+def method_title(comparison: Comparison, method: str) -> str:
+    """The method with those that place alike, such as "launcher, blocked"."""
+    return ", ".join([method, *comparison.distinct().get(method, ())])
 
 
 def speed_ratio(comparison: Comparison, method: str) -> Interval:

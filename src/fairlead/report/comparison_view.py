@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -13,14 +14,20 @@ from rich.text import Text
 from fairlead.flows.compare.comparison import Comparison
 from fairlead.flows.compare.statistics import Interval
 from fairlead.model.cost_names import PREDICTED_TIMES
+from fairlead.report.comparison_tables import method_title, speed_ratio
 from fairlead.report.cost_view import UNKNOWN, cost_text
 from fairlead.report.plain import plain
 from fairlead.report.scales import SECONDS, human, three_digits
 
+UNDECIDED = "These runs do not decide; repeat with a larger --repeats."
+DECIDING_RATIO = 1.1
+"""Ends of an interval that are further apart leave open a gain that is worth having."""
+
 
 def findings(comparison: Comparison) -> list[str]:
     """What the comparison shows, in plain sentences."""
-    ranking = [comparison.agreement(name).sentence() for name in PREDICTED_TIMES]
+    names = [name for name in PREDICTED_TIMES if comparison.knows(name)]
+    ranking = [comparison.agreement(name).sentence() for name in names]
     return [_outcome(comparison), *(sentence for sentence in ranking if sentence)]
 
 
@@ -31,7 +38,9 @@ def facts(comparison: Comparison) -> dict[str, Any]:
         record["time_s"] = plain(comparison.time_s(method)._asdict())
         record["standard_deviation_s"] = plain(comparison.standard_deviation_s(method))
         record["time_ratio"] = plain(comparison.time_ratio(method)._asdict())
-    stored["agreement"] = {name: _agreement(comparison, name) for name in PREDICTED_TIMES}
+    stored["agreement"] = {
+        name: _agreement(comparison, name) for name in PREDICTED_TIMES if comparison.knows(name)
+    }
     stored["fastest"] = comparison.fastest()
     stored["findings"] = findings(comparison)
     return stored
@@ -45,13 +54,13 @@ def comparison_table(comparison: Comparison, *, is_verbose: bool = False) -> Ren
         is_verbose: Also say whether each predicted cost ranks the methods as measured.
     """
     title = (
-        f"{' '.join(comparison.program)} on {comparison.num_ranks} ranks, "
+        f"{_program(comparison)} on {comparison.num_ranks} ranks, "
         f"{len(comparison.hosts)} hosts, {comparison.mpi}, {_run_counts(comparison)}"
     )
     table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
     for index, heading in enumerate(_headings(comparison)):
         table.add_column(Text(heading), justify="right" if index else "left", no_wrap=True)
-    for method in comparison.methods:
+    for method in comparison.distinct():
         style = "bold" if method == comparison.fastest() else ""
         table.add_row(*map(Text, _row(comparison, method)), style=style)
     shown = findings(comparison) if is_verbose else findings(comparison)[:1]
@@ -79,9 +88,14 @@ def view(comparison: Comparison, width: int, *, is_verbose: bool = False) -> Ren
 def _headings(comparison: Comparison) -> tuple[str, ...]:
     """Names of the columns, broken so that the table fits 80 columns."""
     return (
-        *("method", "mean\n(s)", "sd\n(s)", f"vs\n{comparison.baseline}", "95 %\ninterval"),
+        *("method", "mean\n(s)", "sd\n(s)", "times\nas fast", "95 %\ninterval"),
         *("bytes\nbetween\nhosts", "time on the\nnetwork (s)"),
     )
+
+
+def _program(comparison: Comparison) -> str:
+    """The program by its name without its folder, and its arguments."""
+    return " ".join([comparison.program[0].rpartition("/")[2], *comparison.program[1:]])
 
 
 def _run_counts(comparison: Comparison) -> str:
@@ -91,14 +105,14 @@ def _run_counts(comparison: Comparison) -> str:
 
 def _row(comparison: Comparison, method: str) -> list[str]:
     runs = comparison.methods[method]
-    ratio = comparison.time_ratio(method)
+    speed = speed_ratio(comparison, method)
     is_baseline = method == comparison.baseline
     return [
-        method,
+        method_title(comparison, method),
         three_digits(comparison.time_s(method).value),
         three_digits(comparison.standard_deviation_s(method)),
-        "1" if is_baseline else three_digits(ratio.value),
-        "" if is_baseline else _bounds(ratio),
+        "1" if is_baseline else f"{speed.value:.2f}",
+        "" if is_baseline else _bounds(speed),
         cost_text("inter_bytes", runs.predicted.inter_bytes),
         _number(runs.predicted.bottleneck_and_mean_s),
     ]
@@ -108,20 +122,29 @@ def _outcome(comparison: Comparison) -> str:
     best = comparison.fastest()
     base = comparison.baseline
     if best == base:
-        return f"No method was faster than {base}."
-    ratio = comparison.time_ratio(best)
-    if math.isnan(ratio.low):
+        found = f"No method was faster than {base}."
+        others = [name for name in comparison.distinct() if name != base]
+        return f"{found} {UNDECIDED}" if any(map(partial(_is_open, comparison), others)) else found
+    speed = speed_ratio(comparison, best)
+    if math.isnan(speed.low):
         return (
-            f"{best} was {1 / ratio.value:.2f} times as fast as {base} in a single run; "
+            f"{best} was {speed.value:.2f} times as fast as {base} in a single run; "
             "one run says nothing about the noise."
         )
-    interval = f"{1 / ratio.high:.2f} to {1 / ratio.low:.2f}" if ratio.low > 0 else "unknown"
-    if comparison.is_tie(best, base):
-        return (
-            f"No method differs from {base} by more than the noise: the fastest, {best}, was "
-            f"{1 / ratio.value:.2f} times as fast (95 % interval {interval})."
-        )
-    return f"{best} was {1 / ratio.value:.2f} times as fast as {base} (95 % interval {interval})."
+    interval = f"95 % interval {speed.low:.2f} to {speed.high:.2f}"
+    if not comparison.is_tie(best, base):
+        return f"{best} was {speed.value:.2f} times as fast as {base} ({interval})."
+    found = (
+        f"No method differs from {base} by more than the noise: the fastest, {best}, was "
+        f"{speed.value:.2f} times as fast ({interval})."
+    )
+    return f"{found} {UNDECIDED}" if _is_open(comparison, best) else found
+
+
+def _is_open(comparison: Comparison, method: str) -> bool:
+    """Whether the runs leave open that the method is faster than the baseline by a few percent."""
+    speed = speed_ratio(comparison, method)
+    return speed.low < 1 < speed.high and speed.high >= DECIDING_RATIO * speed.low
 
 
 def _agreement(comparison: Comparison, name: str) -> dict[str, Any]:

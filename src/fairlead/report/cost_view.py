@@ -45,7 +45,7 @@ def _texts(cost: Cost | TreeCost) -> dict[str, str]:
     shown = {
         name: cost_text(field, getattr(cost, field))
         for field, name in COST_NAMES.items()
-        if hasattr(cost, field)
+        if getattr(cost, field, None) is not None
     }
     if isinstance(cost, TreeCost):
         shown |= {f"{metric} times cost": f"{cost.weighted_sum[metric]:.4g}" for metric in METRICS}

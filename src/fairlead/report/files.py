@@ -14,7 +14,9 @@ from fairlead.files.json_files import parse_json
 from fairlead.files.run_directory import COMPARISON, HISTORY, PLACEMENT
 from fairlead.files.whole_file import read_bytes
 from fairlead.flows.compare.comparison import Comparison
+from fairlead.measure.trace_shares import are_shares
 from fairlead.measure.traffic_files import load_traffic
+from fairlead.measure.traffic_files.mpip import is_mpip
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.topology import Topology
@@ -53,15 +55,15 @@ def load_any(path: Path) -> Content:
     """Read a network, topology, traffic, placement, comparison or history, or several placed jobs.
 
     Args:
-        path: The file, or a run's folder, for the first of `OUTCOMES` in it, or the name of a
-            recorded benchmark, for example "cg.C.32".
+        path: The file, or a run's folder, for the first of `OUTCOMES` in it, or a folder of a
+            traced run's shares, or the name of a recorded benchmark, for example "cg.C.32".
 
     Raises:
         InputError: The file is missing, damaged, or none of these.
     """
     if _RECORDING.fullmatch(str(path)) and not path.exists():
         return load_recording(str(path)).traffic
-    if path.suffix in {".csv", ".prof"}:
+    if path.suffix in {".csv", ".prof", ".otf2"} or is_mpip(path) or are_shares(path):
         return load_traffic(path)
     path = next((path / name for name in OUTCOMES if (path / name).is_file()), path)
     kind = _kind(path)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from fairlead.errors import InputError
 from fairlead.files.run_directory import HISTORY
-from fairlead.report.charts import Chart, escaped
+from fairlead.report.charts import Chart, escape
 from fairlead.report.page_table import table
 from fairlead.report.palette import BLUE, ORANGE
 from fairlead.report.scales import SECONDS, common_scale, human
@@ -28,10 +28,13 @@ class RunRecord(NamedTuple):
     Attributes:
         when: Its start, with time zone.
         placement: Name of its placement, such as "launcher" or "optimize", "optimize 2" for the
-            second that this method found; with ", tuned" where collectives followed schedules.
+            second that this method found; with ", tuned" where collectives followed schedules, and
+            ", relayed" where messages could be relayed.
         predicted_s: Predicted time; None without a prediction.
         measured_s: Measured time.
-        outcome: Result for the placement: "kept", "dropped", "traced" for the traced run, or empty.
+        outcome: Result for the placement: "kept", "dropped", "in turns" while it looks slower in
+            too few runs, "traced" for the traced run, "shared" where another run had its hosts,
+            or empty.
     """
 
     when: datetime.datetime
@@ -54,18 +57,23 @@ def history_of(run: Path) -> Sequence[RunRecord]:
 
 def records(history: History) -> list[RunRecord]:
     """Each run with the result for its placement."""
-    dropped = history.dropped()
+    dropped = history.find_dropped()
     placed = zip(history.runs, _names(history.runs), strict=True)
     return [
         RunRecord(
             one.when,
-            f"{name}, tuned" if one.is_tuned else name,
+            _combination(name, one),
             one.predicted_s,
             one.seconds,
-            _outcome(one, dropped),
+            _outcome(one, history, dropped),
         )
         for one, name in placed
     ]
+
+
+def _combination(name: str, run: RunTime) -> str:
+    levers = {"tuned": run.is_tuned, "relayed": run.is_relayed, "other CPUs": run.is_inside}
+    return ", ".join([name, *(lever for lever, is_used in levers.items() if is_used)])
 
 
 def _names(runs: Sequence[RunTime]) -> list[str]:
@@ -81,10 +89,18 @@ def _names(runs: Sequence[RunTime]) -> list[str]:
     return names
 
 
-def _outcome(run: RunTime, dropped: Collection[tuple[str, ...]]) -> str:
+def _outcome(run: RunTime, history: History, dropped: Collection[tuple[str, ...]]) -> str:
+    if run.is_shared:
+        return "shared"
+    if run.is_relayed:
+        return "dropped" if history.has_relaying_proved_slower(run.host_of_rank) else "kept"
+    if run.is_inside:
+        return "dropped" if history.has_inside_proved_slower(run.host_of_rank) else "kept"
     if run.host_of_rank is None:
         return "traced" if run.is_traced else ""
-    return "dropped" if run.host_of_rank in dropped else "kept"
+    if run.host_of_rank in dropped:
+        return "dropped"
+    return "in turns" if history.compare_placement(run.host_of_rank).is_suspect else "kept"
 
 
 def history_sentences(runs: Sequence[RunRecord]) -> list[str]:
@@ -107,7 +123,8 @@ def history_sentences(runs: Sequence[RunRecord]) -> list[str]:
         ]
     dropped = sorted({run.placement for run in runs if run.outcome == "dropped"})
     if dropped:
-        sentences.append(f"Proved slower, and is not taken again: {', '.join(dropped)}.")
+        named = ", ".join(dropped)
+        sentences.append(f"Proved slower, and left out until network or load change: {named}.")
     return sentences
 
 
@@ -177,10 +194,10 @@ def _trace(
 ) -> dict[str, Any]:
     own = [(number, run) for number, run in enumerate(runs, 1) if run.placement == placement]
     return {
-        **{"type": "scatter", "mode": "markers", "name": escaped(placement)},
+        **{"type": "scatter", "mode": "markers", "name": escape(placement)},
         "x": [number for number, _ in own],
         "y": [run.measured_s / factor for _, run in own],
-        "text": [f"{escaped(placement)}, {run.when:%Y-%m-%d %H:%M}" for _, run in own],
+        "text": [f"{escape(placement)}, {run.when:%Y-%m-%d %H:%M}" for _, run in own],
         "hovertemplate": "%{text}<br>%{y:.3r}<extra></extra>",
         "marker": {"symbol": symbol, "color": color, "size": 9},
     }

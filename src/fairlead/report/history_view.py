@@ -23,7 +23,7 @@ def facts(history: History) -> dict[str, Any]:
     """Stored values, and which placements have proved slower."""
     stored = history.model_dump(mode="json")
     stored["launcher_s"] = history.launcher_s()
-    stored["proved_slower"] = sorted(map(list, history.dropped()))
+    stored["proved_slower"] = sorted(map(list, history.find_dropped()))
     return stored
 
 
@@ -47,6 +47,10 @@ def view(history: History, width: int) -> RenderableType:
         measured = human(run.measured_s, SECONDS)
         shown.add_row(*map(Text, (when, run.placement, predicted, measured, run.outcome)))
     lines = [Text(sentence) for sentence in history_sentences(runs)] if runs else []
+    if history.runs and (last := history.runs[-1]).guessed_from is not None:
+        source = shlex.join(last.guessed_from) or "no arguments"
+        apart = "" if last.difference is None else f", and differed by {last.difference:.1%}"
+        lines.append(Text(f"The latest run's traffic was guessed from {source}{apart}."))
     if history.runs and (drift := history.runs[-1].drift) is not None:
         lines.append(Text(f"In the latest run {drift_sentence(drift)}."))
     return Group(Text(title, style="bold"), Text(), shown, Text(), *lines)
@@ -61,8 +65,10 @@ def drift_sentence(counts: DriftCounts) -> str:
         f"windows drifted"
     )
     if counts.probes:
+        sentence += f"; {counts.probes} probes, at most {counts.longest_stop_s:.2g} s each"
+    if counts.comparisons:
         sentence += (
-            f"; {counts.probes} probes, at most {counts.longest_stop_s:.2g} s each; "
-            f"{counts.replacements} of {counts.comparisons} new schedules were faster and are used"
+            f"; {counts.replacements} of {counts.comparisons} other schedules, or the MPI's own "
+            "calls, were faster and are used"
         )
     return sentence

@@ -6,9 +6,9 @@ from __future__ import annotations
 import itertools
 from typing import NamedTuple
 
+from fairlead.measure.racks import racks as racks_of
 from fairlead.model.network import Network
 from fairlead.report.contention_view import sides_of_groups
-from fairlead.report.racks import racks as racks_of
 
 
 class HostOrder(NamedTuple):

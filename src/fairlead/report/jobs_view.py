@@ -13,7 +13,7 @@ from rich.text import Text
 from fairlead.act.launch import FORMATS
 from fairlead.decide.jobs import MappedJobs
 from fairlead.report.placement_view import rank_ranges
-from fairlead.report.simulation_view import busiest, described
+from fairlead.report.simulation_view import busiest, describe
 from fairlead.report.terminal_table import table
 from fairlead.simulation import JobsRecord
 from fairlead.units import format_duration
@@ -65,18 +65,18 @@ def announcement_lines(record: JobsRecord) -> list[str]:
     return [title(record), prediction_line(record)]
 
 
-def mapped_facts(mapped: MappedJobs, files: Sequence[Path]) -> dict[str, Any]:
+def facts_of_mapping(mapped: MappedJobs, files: Sequence[Path]) -> dict[str, Any]:
     """Jobs that were just placed with everything that the simulator found, and their files."""
     return mapped.as_dict() | {"files": [str(file) for file in files]}
 
 
-def mapped_lines(mapped: MappedJobs, files: Sequence[Path]) -> list[str]:
+def lines_of_mapping(mapped: MappedJobs, files: Sequence[Path]) -> list[str]:
     """The longest queue, what was simulated, and how to start each job from its file."""
     usage = [
         f"{job.name}: {FORMATS[file.suffix.removeprefix('.')].usage(str(file), job.num_ranks)}"
         for job, file in zip(mapped.workload.jobs, files, strict=False)
     ]
-    return [busiest(mapped.prediction), described(mapped.prediction), *usage]
+    return [busiest(mapped.prediction), describe(mapped.prediction), *usage]
 
 
 def title(record: JobsRecord) -> str:

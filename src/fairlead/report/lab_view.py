@@ -27,12 +27,12 @@ def facts(lab: Lab) -> dict[str, Any]:
     return {"name": lab.name, "hosts": lab.hosts, "hostfile": str(lab.hostfile)}
 
 
-def shaped_facts(lab: Lab, shaped_Bps: Matrix) -> dict[str, Any]:
+def facts_with_rates(lab: Lab, shaped_Bps: Matrix) -> dict[str, Any]:
     """The same with the rate of each pair; None if it is not limited."""
     return facts(lab) | {"shaped_Bps": plain(shaped_Bps)}
 
 
-def checked_facts(
+def facts_of_new_lab(
     lab: Lab,
     topology: Topology,
     delay_by: DelayBy,
@@ -41,7 +41,7 @@ def checked_facts(
 ) -> dict[str, Any]:
     """The same for a lab that was just started: also delays, and the pairs that are off."""
     return {
-        **shaped_facts(lab, topology.shaped_Bps()),
+        **facts_with_rates(lab, topology.shaped_Bps()),
         "delay_s": topology.delay_s.tolist(),
         "delay_by": delay_by.value,
         "wrong_pairs": [dataclasses.asdict(pair) for pair in wrong],

@@ -15,7 +15,7 @@ from fairlead.report.charts import (
     Chart,
     ChartTable,
     ColorRange,
-    escaped,
+    escape,
     heatmap,
     short_names,
 )
@@ -130,7 +130,7 @@ def _group_frames(network: Network, hosts: list[int]) -> list[dict[str, Any]]:
                 BLOCK_COLORS[block.group % len(BLOCK_COLORS)],
                 3,
             ),
-            "name": escaped(title(network, network.groups[block.group])),
+            "name": escape(title(network, network.groups[block.group])),
         }
         for block in group_blocks(network, hosts)
     ]

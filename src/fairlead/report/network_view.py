@@ -11,9 +11,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from fairlead.decide.hosts.stragglers import straggler_lines
 from fairlead.model.network import Network
 from fairlead.report.contention_view import contention_facts, contention_tree, has_contention
 from fairlead.report.estimates import estimate_lines
+from fairlead.report.host_rates_view import host_rates_facts, host_rates_table
+from fairlead.report.inside_view import has_inside, inside_facts, inside_table
 from fairlead.report.origin import network_lines, origin_facts
 from fairlead.report.plain import plain
 from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scale, three_digits
@@ -76,6 +79,8 @@ def facts(network: Network) -> dict[str, Any]:
         "latency_s": plain(network.latency_s),
         "bandwidth_Bps": plain(network.bandwidth_Bps),
         **contention_facts(network),
+        "insides": inside_facts(network),
+        **host_rates_facts(network),
     }
 
 
@@ -104,9 +109,14 @@ def view(network: Network, width: int) -> RenderableType:
         parts += [Text(), chart]
     if has_contention(network):
         parts += [Text(), contention_tree(network)]
+    if network.host_rates is not None:
+        parts += [Text(), host_rates_table(network)]
+        parts += [Text(line, style="yellow") for line in straggler_lines(network)]
+    if has_inside(network):
+        parts += [Text(), inside_table(network)]
     if network.num_hosts > 1:
         parts += [Text(), Text("Yellow is fast and violet is slow in both.", style="dim")]
-    return Group(*parts, *(Text(line, style="yellow") for line in unmeasured_lines(network)))
+    return Group(*parts, *(Text(line, style="yellow") for line in lines_of_unmeasured(network)))
 
 
 def _summary(network: Network) -> Table:
@@ -122,7 +132,7 @@ def _summary(network: Network) -> Table:
     return shown
 
 
-def unmeasured_lines(network: Network) -> list[str]:
+def lines_of_unmeasured(network: Network) -> list[str]:
     """Which pairs were not measured, in one line; none where all were."""
     pairs = network.unmeasured_pairs()
     if not pairs:

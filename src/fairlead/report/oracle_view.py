@@ -11,6 +11,7 @@ from rich.text import Text
 
 from fairlead.report.terminal_table import table
 from fairlead.watch.oracle import METRICS
+from fairlead.watch.oracle.source_check import SourceCheck
 
 MOST_SHOWN = 16
 """Nodes of a table; of more --json."""
@@ -34,3 +35,27 @@ def view(nodes: Sequence[str], answer: Mapping[str, Any]) -> Iterator[Renderable
     unmatched = answer.get("unmatched")
     if unmatched:
         yield Text(f"reported, but not in the topology: {', '.join(map(str, unmatched))}")
+
+
+def check_lines(check: SourceCheck) -> Iterator[str]:
+    """What a source has for a topology, for a dry run."""
+    if check.problem is not None:
+        yield f"{check.name}: cannot be read: {check.problem}"
+        return
+    yield f"{check.name}:" if check.quantities else f"{check.name}: has nothing"
+    for each in check.quantities:
+        way = "into" if each.is_into else "out of"
+        matched = f" ({_names(each.ports)})" if each.ports else ""
+        yield (
+            f"  {each.quantity.value} {way} {len(each.ports)} ports{matched}, "
+            f"{each.num_samples} samples"
+        )
+        if each.unmatched:
+            yield f"    not in the topology: {_names(each.unmatched)}"
+    for line in check.skipped:
+        yield f"  left out: {line}"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - MOST_SHOWN
+    return ", ".join(names[:MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fairlead.model.coverage import Coverage
 from fairlead.model.network import Network
 from fairlead.model.traffic import Traffic
 
@@ -27,7 +28,11 @@ def network_lines(network: Network) -> list[tuple[str, str]]:
 
 def traffic_lines(traffic: Traffic) -> list[tuple[str, str]]:
     """The origin of a traffic, and what it does not contain, as `origin_lines`."""
-    lines = origin_lines(traffic.origin)
+    coverage = Coverage.of_origin(traffic.origin, traffic.num_ranks)
+    facts = {name: value for name, value in traffic.origin.items() if name != "partial"}
+    lines = origin_lines(facts if coverage else traffic.origin)
+    if coverage:
+        lines.append(("trace", coverage.line()))
     if lost := traffic.uncounted.line():
         lines.append(("not in the file", lost))
     return lines

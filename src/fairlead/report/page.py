@@ -17,17 +17,25 @@ from fairlead.files.archive import write_text
 from fairlead.flows.compare.comparison import Comparison
 from fairlead.report import jobs_view
 from fairlead.report.charts import Chart, as_script_data
-from fairlead.report.comparison_tables import measured_table, predicted_table, prediction_sentences
+from fairlead.report.comparison_tables import (
+    prediction_sentences,
+    table_of_predictions,
+    table_of_runs,
+)
+from fairlead.report.decision_view import decision_body
 from fairlead.report.history import history_chart, history_sentences, history_table
+from fairlead.report.host_rates_view import host_rates_body
+from fairlead.report.legend import terms_of
 from fairlead.report.network_charts import network_charts
 from fairlead.report.origin import network_lines, origin_lines, traffic_lines
-from fairlead.report.page_table import facts, folded, table
+from fairlead.report.page_table import facts, fold, table
 from fairlead.report.placement_view import rank_ranges, ranks_by_host
 from fairlead.report.run_files import RunFiles
 from fairlead.report.scales import SECONDS, human
 from fairlead.report.summary import sentences, title
 from fairlead.report.time_charts import time_charts
 from fairlead.report.traffic_charts import traffic_charts
+from fairlead.report.why_view import why_body
 
 # Between a number and its unit a line must not break.
 _UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|(?:[kMGT]|[KMGT]i)?B(?:/s)?)(?!\w))")
@@ -62,6 +70,10 @@ def write_report(run: Path | Sequence[Path], path: Path | str) -> list[str]:
 
 def _sections(files: RunFiles) -> list[Section]:
     sections = []
+    if files.comparison is None and (decision := decision_body(files.steps)):
+        sections.append(Section("Decision", [], decision))
+    if (why := why_body(files)) != "":
+        sections.append(Section("Where the bytes go", [], why))
     if files.comparison is not None:
         comparison = files.comparison
         sections.append(Section("Measured times", time_charts(comparison), _times(comparison)))
@@ -71,6 +83,8 @@ def _sections(files: RunFiles) -> list[Section]:
         sections.append(Section("History of this program", [history_chart(files.history)], body))
     if files.network is not None:
         sections.append(Section("Network", network_charts(files.network)))
+        if files.network.host_rates is not None:
+            sections.append(Section("Hosts", [], host_rates_body(files.network)))
     if files.traffic is not None:
         charts = traffic_charts(files.traffic, files.before(), files.after())
         sections.append(Section("Traffic", charts))
@@ -84,6 +98,9 @@ def _sections(files: RunFiles) -> list[Section]:
         body = table("What the simulator expects", jobs_view.COLUMNS, jobs_view.rows(jobs))
         body += facts(jobs_view.ranks_of_hosts(jobs))
         sections.append(Section(f"Jobs placed by {jobs.method}", [], body))
+    text = " ".join([*sentences(files), *(section.title + section.body for section in sections)])
+    if terms := terms_of(text):
+        sections.append(Section("Terms", [], facts(terms)))
     sections.append(Section("What was measured when", [], _origins(files)))
     return sections
 
@@ -148,7 +165,7 @@ def _figure(chart: Chart, number: int) -> str:
     values = ""
     if chart.table is not None:
         columns, rows = chart.table
-        values = folded("Values as a table", table(f"{chart.title}: values", columns, rows))
+        values = fold("Values as a table", table(f"{chart.title}: values", columns, rows))
     return (
         f'<figure class="{wide}"><figcaption><h3>{html.escape(chart.title)}</h3>'
         f"<p>{html.escape(_UNIT_SPACE.sub(chr(0xA0), chart.note))}</p></figcaption>"
@@ -159,8 +176,8 @@ def _figure(chart: Chart, number: int) -> str:
 
 def _times(comparison: Comparison) -> str:
     notes = "".join(map(_paragraph, prediction_sentences(comparison)))
-    predicted = f"<h3>Predicted before the runs</h3>{predicted_table(comparison)}"
-    return measured_table(comparison) + predicted + notes
+    predicted = f"<h3>Predicted before the runs</h3>{table_of_predictions(comparison)}"
+    return table_of_runs(comparison) + predicted + notes
 
 
 def _origins(files: RunFiles) -> str:

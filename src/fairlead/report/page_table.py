@@ -47,9 +47,9 @@ def facts(pairs: Sequence[tuple[str, str]]) -> str:
         f"<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>" for name, value in pairs
     )
     listed = f"<dl>{items}</dl>"
-    return listed if len(pairs) <= MANY_ROWS else folded(f"All {len(pairs)} lines", listed)
+    return listed if len(pairs) <= MANY_ROWS else fold(f"All {len(pairs)} lines", listed)
 
 
-def folded(title: str, body: str) -> str:
+def fold(title: str, body: str) -> str:
     """HTML that opens when its title is chosen; works without scripts."""
     return f"<details><summary>{html.escape(title)}</summary>{body}</details>"

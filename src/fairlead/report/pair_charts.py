@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.report.blocks import block_labels, split_evenly
-from fairlead.report.charts import Chart, ChartTable, escaped
+from fairlead.report.charts import Chart, ChartTable, escape
 from fairlead.report.network_view import between_hosts
 from fairlead.report.palette import BLUE
 from fairlead.report.quantities import Quantity
@@ -81,7 +81,7 @@ def _box_of_points(
     ]
     return {
         **_BOX,
-        "x": [escaped(names[src]) for src, _ in pairs],
+        "x": [escape(names[src]) for src, _ in pairs],
         "y": [float(values[pair]) for pair in pairs],
         "text": [_pair(names, *pair) for pair in pairs],
         "hovertemplate": f"%{{text}}<br>%{{y:.3r}} {scale.unit}<extra></extra>",
@@ -95,7 +95,7 @@ def _box_of_quartiles(shown: list[tuple[str, Vector]], scale: Scale) -> dict[str
     names = ("lowerfence", "q1", "median", "q3", "upperfence")
     return {
         **_BOX,
-        "x": [escaped(label) for label, _ in shown],
+        "x": [escape(label) for label, _ in shown],
         **{name: [row[index] for row in quartiles] for index, name in enumerate(names)},
         "yhoverformat": ".3g",
         "hoverlabel": {"namelength": 0},
@@ -231,7 +231,7 @@ def _quantile_table(
 
 
 def _pair(names: list[str], src: int, dst: int) -> str:
-    return f"{escaped(names[src])} → {escaped(names[dst])}"
+    return f"{escape(names[src])} → {escape(names[dst])}"
 
 
 def _interval(value: float, low: float, high: float, scale: Scale) -> str:

@@ -10,6 +10,7 @@ from fairlead.model.network import Network
 from fairlead.report import network_view
 from fairlead.report.contention_view import contention_lines
 from fairlead.report.estimates import estimate_lines
+from fairlead.report.host_rates_view import host_rates_lines
 from fairlead.units import format_duration, format_rate
 
 
@@ -34,8 +35,9 @@ def lines(network: Network, path: Path) -> list[str]:
             lines.append(
                 f"{title}: {show(found.min)} to {show(found.max)}, median {show(found.median)}"
             )
+    lines += host_rates_lines(network)
     lines += contention_lines(network)
     lines += estimate_lines(network)
     lines += [f"host {host!r} left out: {why}" for host, why in network.unreachable.items()]
-    lines += network_view.unmeasured_lines(network)
+    lines += network_view.lines_of_unmeasured(network)
     return [*lines, f"written to {path}"]

@@ -27,8 +27,8 @@ def facts(status: RelayStatus) -> dict[str, Any]:
             {
                 **dataclasses.asdict(route),
                 "path": list(_names(route, hosts)),
-                "carried_bytes": _carried_bytes(status, route),
-                "learned": _learned_facts(status, route),
+                "carried_bytes": _bytes_of_path(status, route),
+                "learned": _facts_of_learned(status, route),
             }
             for route in status.table.routes
         ],
@@ -43,7 +43,7 @@ def view(status: RelayStatus) -> RenderableType:
     title = f"Paths of {status.run.name}, by {status.rule}"
     paths = Table("path", "latency", "rate", "carried", "last latency", "last rate", title=title)
     for route in status.table.routes:
-        size_bytes, learned = _carried_bytes(status, route), _learned(status, route)
+        size_bytes, learned = _bytes_of_path(status, route), _find_learned(status, route)
         paths.add_row(
             " → ".join(_names(route, hosts)),
             format_duration(route.latency_s),
@@ -54,7 +54,7 @@ def view(status: RelayStatus) -> RenderableType:
         )
     routers = Table("router", "forwarded", "delivered", "waiting", "dropped")
     for host, counters in zip(hosts, status.counters, strict=True):
-        routers.add_row(host, *_counted(counters))
+        routers.add_row(host, *_lines_of_counters(counters))
     lines = []
     if status.carried is not None:
         lines.append(carried_line(status.carried, hosts, status.threshold_bytes))
@@ -65,24 +65,24 @@ def _names(route: Route, hosts: tuple[str, ...]) -> list[str]:
     return [hosts[route.src], *(hosts[hop] for hop in route.hops)]
 
 
-def _carried_bytes(status: RelayStatus, route: Route) -> int | None:
+def _bytes_of_path(status: RelayStatus, route: Route) -> int | None:
     if status.carried is None:
         return None
     return status.carried.by_routers.get((route.src, *route.hops), 0)
 
 
-def _learned(status: RelayStatus, route: Route) -> LearnedPath | None:
+def _find_learned(status: RelayStatus, route: Route) -> LearnedPath | None:
     if status.carried is None:
         return None
     return status.carried.learned.get((route.src, *route.hops))
 
 
-def _learned_facts(status: RelayStatus, route: Route) -> dict[str, float] | None:
-    learned = _learned(status, route)
+def _facts_of_learned(status: RelayStatus, route: Route) -> dict[str, float] | None:
+    learned = _find_learned(status, route)
     return None if learned is None else learned._asdict()
 
 
-def _counted(counters: dict[str, float] | None) -> list[str]:
+def _lines_of_counters(counters: dict[str, float] | None) -> list[str]:
     if counters is None:
         return ["not running here", "", "", ""]
     dropped = sum(value for name, value in counters.items() if name.startswith("drops_total"))

@@ -8,16 +8,20 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from fairlead.errors import InputError
 from fairlead.files.run_directory import COMPARISON, NETWORK, PLACEMENT, TRAFFIC
 from fairlead.flows.compare.comparison import Comparison
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
+from fairlead.report.decision_view import Steps
 from fairlead.report.files import Content, load_any
 from fairlead.report.history import RunRecord, history_of
 from fairlead.simulation import JobsRecord
 from fairlead.simulation.jobs_record import JOBS
+from fairlead.watch.past_runs import load_steps
 
 RUN_FILES = (NETWORK, TRAFFIC, PLACEMENT, COMPARISON, JOBS)
 """Names of the files in a run's folder of which a report shows all that are there."""
@@ -41,6 +45,7 @@ class RunFiles:
     comparison: Comparison | None = None
     jobs: JobsRecord | None = None
     history: Sequence[RunRecord] = ()
+    steps: Steps = dataclasses.field(default_factory=dict)
 
     @classmethod
     def load(cls, paths: Path | Sequence[Path]) -> RunFiles:
@@ -61,14 +66,16 @@ class RunFiles:
             found[field] = content
         folder = paths if isinstance(paths, Path) else paths[0] if len(paths) == 1 else None
         history = history_of(folder) if folder is not None and folder.is_dir() else ()
-        files = cls(**found, history=history)  # type: ignore[arg-type]
+        is_run = folder is not None and folder.is_dir()
+        steps = _steps_of(folder) if folder is not None and is_run else {}
+        files = cls(**found, history=history, steps=steps)  # type: ignore[arg-type]
         files._require_same_ranks()
         return files
 
     def before(self) -> Placement | None:
-        """The baseline's placement, where a comparison has it."""
+        """The baseline's placement, where a comparison or the record of a run has it."""
         if self.comparison is None:
-            return None
+            return _launchers(self.steps)
         return self.comparison.placement(self.comparison.baseline)
 
     def after(self) -> Placement | None:
@@ -90,10 +97,27 @@ class RunFiles:
             raise InputError(f"the files do not belong together: num_ranks: {listed}")
 
 
+def _steps_of(folder: Path) -> Steps:
+    """The steps of a run's record; none where there is no record: the page shows the rest."""
+    try:
+        return load_steps(folder)
+    except InputError:
+        return {}
+
+
+def _launchers(steps: Steps) -> Placement | None:
+    """Where the launcher placed the ranks, as it was observed."""
+    names = steps.get("launcher", {}).get("host_of_rank")
+    if not names:
+        return None
+    hosts = list(dict.fromkeys(names))
+    return Placement(hosts, np.array([hosts.index(name) for name in names]), "launcher")
+
+
 def _best_method(comparison: Comparison) -> str:
     """The fastest method; where the baseline is as fast, the one predicted to be fastest."""
     fastest = comparison.fastest()
-    others = [method for method in comparison.methods if method != comparison.baseline]
+    others = [method for method in comparison.distinct() if method != comparison.baseline]
     if not others or not comparison.is_tie(fastest, comparison.baseline):
         return fastest
 

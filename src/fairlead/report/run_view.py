@@ -11,12 +11,13 @@ from typing import Any
 from fairlead.flows.run.announcement import Announcement
 from fairlead.flows.run.collectives import ScheduledCollectives
 from fairlead.flows.run.features import FeaturePlan
+from fairlead.measure.known_inputs import KnownInput
 from fairlead.report import tune_view
 
 _FACTS = (
     *("method", "kept_launcher_placement", "gain", "rehearsed_rounds", "decision_is_kept"),
     *("deciding_s", "budget_s", "predicted_s", "host_of_rank", "collectives", "features"),
-    *("is_for_next_run", "run_directory"),
+    *("is_for_next_run", "guess", "run_directory"),
 )
 """Names of all facts; those without a value are null."""
 
@@ -38,8 +39,16 @@ def facts(method: str, announcement: Announcement) -> dict[str, Any]:
         "collectives": _facts_of_collectives(announcement.plans),
         "features": {plan.feature: plan.facts() for plan in announcement.plans},
         "is_for_next_run": announcement.is_for_next_run,
+        "guess": _facts_of_guess(announcement.guess),
         "run_directory": str(announcement.directory),
     }
+
+
+def _facts_of_guess(guess: KnownInput | None) -> dict[str, Any] | None:
+    """The input for whose traffic this one's was taken."""
+    if guess is None:
+        return None
+    return {"arguments": list(guess.arguments), "num_ranks": guess.num_ranks}
 
 
 def _facts_of_collectives(plans: Sequence[FeaturePlan]) -> dict[str, Any] | None:

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from rich.table import Table
+from rich.console import Group, RenderableType
 from rich.text import Text
 
-from fairlead.report.terminal_table import table
 from fairlead.units import format_duration
 from fairlead.watch.past_runs import PastRun
 from fairlead.watch.stale import is_stale
@@ -28,21 +29,58 @@ def facts(runs: Sequence[PastRun]) -> list[dict[str, Any]]:
     ]
 
 
-def view(runs: Sequence[PastRun]) -> Table:
-    """A row for each run."""
-    names = ("run", "ranks", "hosts", "placement", "predicted", "measured", "end")
-    shown = table(names, texts=("run", "placement", "end"))
+def view(runs: Sequence[PastRun], width: int) -> RenderableType:
+    """Two lines for each run: its name and figures, then the program with its arguments.
+
+    Args:
+        runs: The runs.
+        width: Columns of the terminal; the figures fit 80, and longer lines are wrapped.
+    """
+    size = max((len(run.folder.name) for run in runs), default=0)
+    names = ("ranks", "hosts", "placement", "expected", "saves", "took", "end")
+    shown = [Text(f"{'run':<{size}} {_columns(names)}", style="bold")]
     for run in runs:
-        shown.add_row(
-            Text(run.folder.name),
+        cells = (
             _number(run.num_ranks),
             _number(None if run.hosts is None else len(run.hosts)),
-            Text(run.placement or "-"),
+            run.placement or "-",
             _duration(run.predicted_s),
+            "-" if run.saving_ratio is None else f"{run.saving_ratio:.0%}",
             _duration(run.measured_s),
-            _end(run),
+            f"{_end(run)}{_other_levers(run)}{_guess(run)}",
         )
-    return shown
+        shown.append(Text(f"{run.folder.name:<{size}} {_columns(cells)}"))
+        if run.program:
+            shown.append(Text(_indent(run.program, width), style="dim"))
+    return Group(*shown)
+
+
+def _columns(cells: Sequence[str]) -> str:
+    ranks, hosts, placement, expected, saves, took, end = cells
+    return f"{ranks:>5} {hosts:>5} {placement:<9} {expected:>8} {saves:>5} {took:>7} {end}"
+
+
+def _indent(program: Sequence[str], width: int) -> str:
+    """The program without its folder, and all of its arguments, below the name of the run."""
+    name = program[0].rpartition("/")[2]
+    line = shlex.join([name, *program[1:]])
+    return textwrap.fill(line, max(width, 40), initial_indent="    ", subsequent_indent="      ")
+
+
+def _other_levers(run: PastRun) -> str:
+    """What was taken in addition to the placement; reordered topologies are part of that."""
+    taken = [
+        name
+        for name, facts in run.levers.items()
+        if name not in ("placement", "reorder") and facts.get("is_taken")
+    ]
+    return f", with {' and '.join(taken)}" if taken else ""
+
+
+def _guess(run: PastRun) -> str:
+    if run.guessed_from is None:
+        return ""
+    return ", guess" if run.difference is None else f", guess off by {run.difference:.0%}"
 
 
 def _end(run: PastRun) -> str:

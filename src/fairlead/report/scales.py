@@ -57,6 +57,16 @@ def human(value: float, family: tuple[Scale, ...]) -> str:
     return common_scale([value], family).with_unit(value).strip()
 
 
+def round_text(value: float, scale: Scale) -> str:
+    """A round value in the unit that suits it, of the ladder that the scale belongs to."""
+    ladders = (SECONDS, BYTES, BYTES_PER_SECOND, BITS_PER_SECOND)
+    ladder = next((each for each in ladders if scale in each), (scale,))
+    # A power that was computed may be just below its unit.
+    fitting = [unit for unit in ladder if unit.factor <= value * (1 + 1e-9)] or ladder[:1]
+    unit = max(fitting, key=lambda each: each.factor)
+    return f"{value / unit.factor:.6g} {unit.unit}"
+
+
 def three_digits(value: float) -> str:
     """Three significant digits without an exponent; "–" for an unknown value."""
     if math.isnan(value):

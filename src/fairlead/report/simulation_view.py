@@ -36,7 +36,7 @@ def view(results: Sequence[SimulationResult], num_servers: int = 0) -> Renderabl
 
 def lines(results: Sequence[SimulationResult]) -> list[str]:
     """For each the server with the most waiting, and what was simulated."""
-    return [*map(busiest, results), described(results[0])]
+    return [*map(busiest, results), describe(results[0])]
 
 
 def result_table(results: Sequence[SimulationResult]) -> Table:
@@ -79,7 +79,7 @@ def busiest(result: SimulationResult) -> str:
     )
 
 
-def described(result: SimulationResult) -> str:
+def describe(result: SimulationResult) -> str:
     """One line: what was simulated, which part of it, and which options are not the default."""
     options = result.options
     line = (
@@ -90,19 +90,21 @@ def described(result: SimulationResult) -> str:
         line += f", seed {options.seed}"
     if result.rate_per not in (None, RATE_PER[0]):
         line += f", rate per {result.rate_per}"
-    changed = ", ".join(_changed(result.machine))
+    changed = ", ".join(_changes_of_machine(result.machine))
     return f"{line}; {changed}" if changed else line
 
 
-def _changed(machine: Machine) -> Iterator[str]:
+def _changes_of_machine(machine: Machine) -> Iterator[str]:
     """Differences of a machine from SPREAD's table 1."""
     for field in dataclasses.fields(machine):
         value = getattr(machine, field.name)
         name, _, unit = field.name.rpartition("_")
-        if value == field.default:
+        if value == field.default or (field.name == "node_speeds" and not value):
             continue
         if field.name == "taken":
             yield f"{len(value)} cores taken"
+        elif field.name == "node_speeds":
+            yield f"{len(value)} nodes of another speed"
         elif unit in _SHOWN:
             yield f"{name.replace('_', ' ')} {_SHOWN[unit](value)}"
         else:

@@ -4,23 +4,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from fairlead.flows.compare.comparison import Comparison
+from fairlead.measure.racks import racks as racks_of
 from fairlead.model.network import Network
 from fairlead.report import jobs_view
 from fairlead.report.comparison_tables import speed_ratio, speed_words
 from fairlead.report.comparison_view import findings
 from fairlead.report.contention_view import contention_lines
+from fairlead.report.decision_view import decision_sentence, program_of
 from fairlead.report.estimates import estimate_lines
 from fairlead.report.network_view import between_hosts
 from fairlead.report.noise import contrast
 from fairlead.report.quantities import Quantity, quantities
-from fairlead.report.racks import racks as racks_of
 from fairlead.report.run_files import RunFiles
 from fairlead.report.scales import SECONDS, human
 from fairlead.report.traffic_charts import inside_ratio
+from fairlead.report.why_view import cause
 from fairlead.units import format_size
 
 LEAST_RATIO_SHOWN = 1.1
@@ -35,6 +38,9 @@ def title(files: RunFiles) -> str:
             f"{program} on {files.comparison.num_ranks} ranks "
             f"and {len(files.comparison.hosts)} hosts"
         )
+    if files.placement is not None and (name := program_of(files.steps)) is not None:
+        hosts = len(set(files.placement.host_names()))
+        return f"{name} on {files.placement.num_ranks} ranks and {hosts} hosts"
     if files.traffic is not None:
         return f"Traffic of {files.traffic.num_ranks} ranks"
     if files.network is not None:
@@ -49,6 +55,10 @@ def sentences(files: RunFiles) -> list[str]:
     found: list[str] = []
     if files.comparison is not None:
         found += _gain(files.comparison)
+    elif (decision := decision_sentence(files.steps)) is not None:
+        found.append(decision)
+    if (crossing := cause(files)) is not None:
+        found.append(crossing)
     if files.jobs is not None:
         found.append(jobs_view.prediction_line(files.jobs))
     if files.network is not None:
@@ -79,10 +89,11 @@ def _gain(comparison: Comparison) -> list[str]:
 
 def _network(network: Network) -> list[str]:
     found = []
+    all_racks = racks_of(network)
+    racks = [rack for rack in all_racks if len(rack) > 1]
     if network.num_hosts > 2:
         for quantity in reversed(quantities(network)):
-            found += _spread(quantity)
-    racks = [rack for rack in racks_of(network) if len(rack) > 1]
+            found += _by_group(quantity, all_racks) if len(racks) > 1 else _spread(quantity)
     if racks:
         *first, last = (str(len(rack)) for rack in racks)
         sizes = f"{', '.join(first)} and {last}" if first else last
@@ -101,6 +112,21 @@ def _network(network: Network) -> list[str]:
         pairs = "1 pair was" if missing == 1 else f"{missing} pairs were"
         found.append(f"{pairs} not measured and left grey in the charts.")
     return found
+
+
+def _by_group(quantity: Quantity, racks: Sequence[Sequence[int]]) -> list[str]:
+    """The medians inside groups of hosts and between them."""
+    values, scale = between_hosts(quantity.values), quantity.scale()
+    near = np.zeros(values.shape, dtype=bool)
+    for rack in racks:
+        near[np.ix_(rack, rack)] = True
+    inside, between = values[near], values[~near]
+    if not (np.isfinite(inside).any() and np.isfinite(between).any()):
+        return _spread(quantity)
+    middles = [scale.with_unit(float(np.nanmedian(side))) for side in (inside, between)]
+    return [
+        f"{quantity.name} is {middles[0]} inside a group of hosts, {middles[1]} between groups."
+    ]
 
 
 def _spread(quantity: Quantity) -> list[str]:
@@ -141,6 +167,9 @@ def _traffic(files: RunFiles) -> list[str]:
     if before is None or before.method == after.method:
         return [f"{found}; {inside * 100:.0f} % of it stays inside hosts with {after.method}."]
     was = inside_ratio(files.traffic, before)
+    if f"{was:.0%}" == f"{inside:.0%}":
+        both = f"{before.method} and with {after.method}"
+        return [f"{found}; {inside * 100:.0f} % of it stays inside hosts, with {both}."]
     return [
         f"{found}; {was * 100:.0f} % of it stays inside hosts with {before.method}, "
         f"{inside * 100:.0f} % with {after.method}."

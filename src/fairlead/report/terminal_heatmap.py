@@ -76,7 +76,7 @@ def heatmap(
             overflow="ellipsis",
         )
     for label, row in zip(labels, cells, strict=True):
-        table.add_row(Text(label), *_colored(row, cells, scale, is_low_bright))
+        table.add_row(Text(label), *_color(row, cells, scale, is_low_bright))
     return Group(heading, table)
 
 
@@ -119,12 +119,12 @@ def _common_start(names: Sequence[str]) -> str:
     return "".join(letters[0] for letters in alike)
 
 
-def _colored(row: Matrix, cells: Matrix, scale: Scale, is_low_bright: bool) -> list[Text]:
+def _color(row: Matrix, cells: Matrix, scale: Scale, is_low_bright: bool) -> list[Text]:
     usable = cells[np.isfinite(cells) & (cells > 0)]
     high = usable.max() if usable.size else 0.0
     texts = []
     for value in row:
-        text = "·" if value == 0 else _fitting(value, scale)
+        text = "·" if value == 0 else _fit(value, scale)
         if not (math.isfinite(value) and value > 0):
             texts.append(Text(f"{text} ", style="dim"))
             continue
@@ -136,7 +136,7 @@ def _colored(row: Matrix, cells: Matrix, scale: Scale, is_low_bright: bool) -> l
     return texts
 
 
-def _fitting(value: float, scale: Scale) -> str:
+def _fit(value: float, scale: Scale) -> str:
     """The value in the unit of all cells, as short as a cell is wide."""
     text, number = scale.text(value), value / scale.factor
     if len(text) < CELL_COLUMNS:

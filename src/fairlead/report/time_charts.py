@@ -7,7 +7,8 @@ import math
 from typing import Any
 
 from fairlead.flows.compare.comparison import Comparison
-from fairlead.report.charts import Chart, escaped
+from fairlead.report.charts import Chart, escape
+from fairlead.report.comparison_tables import method_title
 from fairlead.report.palette import BLUE, ORANGE
 from fairlead.report.scales import SECONDS, Scale, common_scale
 
@@ -16,7 +17,7 @@ ROW_PX = 52
 
 def time_charts(comparison: Comparison) -> list[Chart]:
     """The measured times, methods in the order of the comparison."""
-    methods = list(comparison.methods)
+    methods = list(comparison.distinct())
     means = [comparison.time_s(method).value for method in methods]
     scale = common_scale(means, SECONDS)
     layout: dict[str, Any] = {
@@ -26,7 +27,7 @@ def time_charts(comparison: Comparison) -> list[Chart]:
         },
         "yaxis": {
             "tickvals": list(range(len(methods))),
-            "ticktext": [escaped(method) for method in methods],
+            "ticktext": [escape(method_title(comparison, method)) for method in methods],
             **{
                 "range": [len(methods) - 0.5, -0.6],
                 "automargin": True,
@@ -41,8 +42,8 @@ def time_charts(comparison: Comparison) -> list[Chart]:
     return [
         Chart(
             "Measured time of each method",
-            f"The {comparison.time_source()}; shorter is better. The dashed line is the mean of "
-            f"{comparison.baseline}.",
+            f"The {comparison.time_source()}; shorter is better. Means are geometric. The dashed "
+            f"line is that of {comparison.baseline}.",
             {"data": [_runs(comparison, scale), _means(comparison, scale)], "layout": layout},
             f"The {len(methods)} methods with every run and its mean; the table below has them.",
             None,
@@ -53,13 +54,14 @@ def time_charts(comparison: Comparison) -> list[Chart]:
 
 def _runs(comparison: Comparison, scale: Scale) -> dict[str, Any]:
     times, rows, texts = [], [], []
-    for row, (method, runs) in enumerate(comparison.methods.items()):
+    for row, method in enumerate(comparison.distinct()):
+        runs = comparison.methods[method]
         for repeat, time_s in enumerate(runs.times_s):
             times.append(time_s / scale.factor)
             # A fixed pattern instead of random positions, so that the page of a run is always the
             # same.
             rows.append(row + 0.12 + 0.08 * (repeat % 3 - 1))
-            texts.append(f"{escaped(method)}, run {repeat + 1}")
+            texts.append(f"{escape(method)}, run {repeat + 1}")
     return {
         "type": "scatter",
         "mode": "markers",
@@ -71,17 +73,26 @@ def _runs(comparison: Comparison, scale: Scale) -> dict[str, Any]:
 
 
 def _means(comparison: Comparison, scale: Scale) -> dict[str, Any]:
-    means = [comparison.time_s(method) for method in comparison.methods]
-    half = [0.0 if math.isnan(m.high) else (m.high - m.value) / scale.factor for m in means]
+    means = [comparison.time_s(method) for method in comparison.distinct()]
+    ends = [
+        [0.0 if math.isnan(end) else abs(end - mean.value) / scale.factor for mean, end in side]
+        for side in (
+            [(mean, mean.high) for mean in means],
+            [(mean, mean.low) for mean in means],
+        )
+    ]
     return {
         "type": "scatter",
         "mode": "markers",
         "name": "mean, 95 % interval",
         "x": [m.value / scale.factor for m in means],
         "y": [row - 0.2 for row in range(len(means))],
-        "text": [escaped(method) for method in comparison.methods],
+        "text": [escape(method) for method in comparison.distinct()],
         "hovertemplate": f"%{{text}}, mean<br>%{{x:.3r}} {scale.unit}<extra></extra>",
-        "error_x": {"type": "data", "array": half, "color": ORANGE, "thickness": 2, "width": 6},
+        "error_x": {
+            **{"type": "data", "symmetric": False, "array": ends[0], "arrayminus": ends[1]},
+            **{"color": ORANGE, "thickness": 2, "width": 6},
+        },
         "marker": {"color": ORANGE, "size": 9, "symbol": "diamond"},
     }
 

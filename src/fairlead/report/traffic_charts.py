@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
 from fairlead.report.blocks import Blocks, block_labels, split_evenly, sum_blocks
-from fairlead.report.charts import Chart, ChartTable, ColorRange, escaped, heatmap, short_names
+from fairlead.report.charts import Chart, ChartTable, ColorRange, escape, heatmap, short_names
 from fairlead.report.placement_view import rank_ranges, ranks_by_host
 from fairlead.report.scales import BYTES, common_scale
 from fairlead.report.traffic_view import busiest_pairs
@@ -189,7 +189,7 @@ def _host_ticks(hosts: list[str]) -> dict[str, Any]:
     middles = [
         float(np.mean([row for row, host in enumerate(hosts) if host == name])) for name in shown
     ]
-    return {"tickvals": middles, "ticktext": [escaped(name) for name in shown], "ticks": ""}
+    return {"tickvals": middles, "ticktext": [escape(name) for name in shown], "ticks": ""}
 
 
 def _borders(hosts: list[str]) -> list[dict[str, Any]]:

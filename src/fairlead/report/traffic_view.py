@@ -12,9 +12,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from fairlead.model.coverage import Coverage
 from fairlead.model.sparse_cells import cells
-from fairlead.model.traffic import CollectiveCall, Traffic, summed_over_communicators
+from fairlead.model.traffic import CollectiveCall, Traffic, sum_over_communicators
 from fairlead.report.origin import traffic_lines
+from fairlead.report.plain import plain
 from fairlead.report.scales import BYTES, SECONDS, human
 from fairlead.report.terminal_heatmap import heatmap
 from fairlead.report.terminal_table import table
@@ -82,6 +84,8 @@ def summary_facts(traffic: Traffic) -> dict[str, Any]:
         "origin": traffic.origin,
         "uncounted": traffic.uncounted._asdict(),
         "run_time_s": None if math.isnan(traffic.run_time_s) else traffic.run_time_s,
+        "compute_s": None if traffic.compute_s is None else plain(traffic.compute_s),
+        "compute_hosts": list(traffic.compute_hosts),
         "point_to_point": _totals(traffic.bytes, traffic.messages),
         "exchange": _totals(traffic.exchange_bytes, traffic.exchange_messages),
         "inside_collectives": _inside(traffic),
@@ -90,10 +94,22 @@ def summary_facts(traffic: Traffic) -> dict[str, Any]:
     }
 
 
+def _lines_of_computing(traffic: Traffic) -> list[str]:
+    """How long ranks compute between calls of MPI; none where that is unknown."""
+    if traffic.compute_s is None or not np.isfinite(traffic.compute_s).any():
+        return []
+    low, high = np.nanmin(traffic.compute_s), np.nanmax(traffic.compute_s)
+    return [
+        f"computing between calls: {format_duration(low)} to {format_duration(high)} a rank, "
+        f"median {format_duration(float(np.nanmedian(traffic.compute_s)))}"
+    ]
+
+
 def summary_lines(traffic: Traffic) -> list[str]:
     """A traced run in a few lines: how long it took, how much was sent, what took longest."""
     lines = [
         f"{traffic.num_ranks} ranks ran for {format_duration(traffic.run_time_s)}",
+        *_lines_of_computing(traffic),
         *_total_lines(traffic),
         *(
             f"{call.operation} of {format_size(call.message_bytes)} on {call.communicator_size} "
@@ -101,6 +117,8 @@ def summary_lines(traffic: Traffic) -> list[str]:
             for call in _by_kind(traffic)[:MAX_COLLECTIVES]
         ),
     ]
+    if coverage := Coverage.of_origin(traffic.origin, traffic.num_ranks):
+        lines.append(coverage.line())
     if lost := traffic.uncounted.line():
         lines.append(f"not in the file: {lost}")
     return lines
@@ -132,7 +150,7 @@ def view(traffic: Traffic, width: int) -> RenderableType:
 
 def _by_kind(traffic: Traffic) -> list[CollectiveCall]:
     """Collective calls without root and communicator, the longest time first."""
-    return by_time(summed_over_communicators(traffic.collectives))
+    return by_time(sum_over_communicators(traffic.collectives))
 
 
 def _totals(sent: Any, messages: Any) -> dict[str, float]:

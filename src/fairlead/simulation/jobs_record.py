@@ -11,7 +11,7 @@ import pydantic
 
 from fairlead.errors import TopologyError
 from fairlead.files.json_files import parse_json
-from fairlead.files.naming import naming
+from fairlead.files.naming import name_source
 from fairlead.files.whole_file import read_bytes
 from fairlead.model.placement import Placement
 from fairlead.simulation.jobs_placement import JobsPlacement
@@ -144,7 +144,7 @@ def read_jobs_placement(path: Path | str, machine: Machine) -> JobsPlacement:
 
 def _record(text: bytes, path: Path | str) -> JobsRecord:
     record = parse_json(text, JobsRecord, path, is_strict=True)
-    with naming(path):
+    with name_source(path):
         record.placements()
         record.to_placement()
     return record

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,8 @@ _RANGES: dict[str, tuple[float, float]] = {
     "compute_Mops": (1e-6, 1e16),
 }
 
+_SPEEDS = (1e-3, 1e3)
+
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
@@ -43,6 +46,7 @@ class Machine:
         compute_Mops: Million operations per second of one core: the run times of recorded
             benchmarks, and so their rates.
         taken: Cores that are not free, ascending.
+        node_speeds: Nodes whose cores compute at another speed, as a part of the others'.
 
     Source: SPREAD section 5.1 and table 1 for the defaults; `cache_Bps` and `compute_Mops` are
     assumed.
@@ -59,6 +63,7 @@ class Machine:
     switch_s: float = 100e-9
     compute_Mops: float = 100.0
     taken: tuple[int, ...] = ()
+    node_speeds: Mapping[int, float] = dataclasses.field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         for field, (least, most) in _RANGES.items():
@@ -68,6 +73,13 @@ class Machine:
         for core in self.taken:
             if not 0 <= core < self.num_cores:
                 raise TopologyError(f"taken: core {core} is not one of 0 to {self.num_cores - 1}")
+
+        speeds = {int(node): float(speed) for node, speed in self.node_speeds.items()}
+        object.__setattr__(self, "node_speeds", speeds)
+        for node, speed in speeds.items():
+            if not 0 <= node < self.nodes:
+                raise TopologyError(f"node_speeds: there is no node {node} of {self.nodes}")
+            require_within(f"node_speeds: node {node}", speed, *_SPEEDS)
 
     @property
     def cores_per_node(self) -> int:
@@ -82,6 +94,13 @@ class Machine:
     def free_cores(self) -> npt.NDArray[np.int64]:
         """Cores that may be used, ascending."""
         return np.setdiff1d(np.arange(self.num_cores, dtype=np.int64), np.array(self.taken))
+
+    def slowest_speed(self, cores: npt.NDArray[np.int64]) -> float:
+        """Speed of the slowest node that these cores are on: it decides the steps of a job."""
+        if not self.node_speeds:
+            return 1.0
+        used = set(self.node_of_core(cores).tolist())
+        return min(self.node_speeds.get(node, 1.0) for node in used)
 
     def node_of_core(self, core: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Node of each core, same shape."""

@@ -27,7 +27,7 @@ __all__ = [
     "SimulationResult",
     "simulate",
     "simulate_each",
-    "simulated_machine",
+    "to_core_machine",
 ]
 
 _STEP = 500_000
@@ -228,7 +228,7 @@ def simulate_each(
             raise
 
 
-def simulated_machine(machine: Machine) -> _core.SimulatedMachine:
+def to_core_machine(machine: Machine) -> _core.SimulatedMachine:
     """The machine in the compiled core's form."""
     return _core.SimulatedMachine(
         num_nodes=machine.nodes,
@@ -248,11 +248,16 @@ def _simulator(
 ) -> _core.Simulator:
     placement.require_fits(workload)
     streams = [
-        _streams(index, job, placement.core_of_rank[index])
+        _streams(
+            index,
+            job,
+            placement.core_of_rank[index],
+            workload.machine.slowest_speed(placement.core_of_rank[index]),
+        )
         for index, job in enumerate(workload.jobs)
     ]
     return _core.Simulator(
-        simulated_machine(workload.machine),
+        to_core_machine(workload.machine),
         np.concatenate([integers for integers, _ in streams]),
         np.concatenate([times_ns for _, times_ns in streams]),
         len(workload.jobs),
@@ -265,7 +270,7 @@ def _simulator(
 
 
 def _streams(
-    index: int, job: Job, core_of_rank: np.ndarray[Any, np.dtype[np.int64]]
+    index: int, job: Job, core_of_rank: np.ndarray[Any, np.dtype[np.int64]], speed: float
 ) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.float64]]]:
     integers = np.column_stack(
         [
@@ -276,7 +281,8 @@ def _streams(
             job.num_messages,
         ]
     )
-    times_ns = np.column_stack([1e9 / job.rate_per_s, job.first_s * 1e9])
+    # The slowest rank decides each step, after which all send.
+    times_ns = np.column_stack([1e9 / (job.rate_per_s * speed), job.first_s * 1e9])
     return np.ascontiguousarray(integers), np.ascontiguousarray(times_ns)
 
 
@@ -293,9 +299,13 @@ def _result(
             num_messages=outcome.num_messages,
             waiting_time_s=outcome.waiting_s,
             # A recorded job computes until its end, independent of its messages.
-            finish_time_s=max(outcome.finish_ns / 1e9, job.run_time_s),
+            finish_time_s=max(
+                outcome.finish_ns / 1e9, job.run_time_s / workload.machine.slowest_speed(cores)
+            ),
         )
-        for job, outcome in zip(workload.jobs, simulator.jobs(), strict=True)
+        for job, outcome, cores in zip(
+            workload.jobs, simulator.jobs(), placement.core_of_rank, strict=True
+        )
     )
     finish_time_s = max(job.finish_time_s for job in jobs)
     servers = tuple(

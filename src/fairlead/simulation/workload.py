@@ -11,7 +11,7 @@ import numpy as np
 
 from fairlead.errors import InputError, TopologyError
 from fairlead.files import toml_files
-from fairlead.files.naming import naming
+from fairlead.files.naming import name_source
 from fairlead.files.package_folders import data_folder
 from fairlead.simulation.job import Integers, Job
 from fairlead.simulation.machine import Machine
@@ -89,7 +89,7 @@ class Workload:
         table = read_workload_file(path)
         if machine_file is not None:
             table = table.model_copy(update={"machine": read_machine_file(Path(machine_file))})
-        with naming(path):
+        with name_source(path):
             return _build(table, path, rate_per or table.rate_per, compute_Mops)
 
 

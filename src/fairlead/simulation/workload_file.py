@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from fairlead.errors import InputError
-from fairlead.files.naming import naming
+from fairlead.files.naming import name_source
 from fairlead.files.toml_files import read_toml
 from fairlead.measure.traffic_files import load_traffic
 from fairlead.model.traffic import Traffic
@@ -72,6 +72,8 @@ class MachineTable(_Table):
     switch: Duration = Machine.switch_s
     compute_Mops: float = Machine.compute_Mops
     taken: list[int] = []
+    node_speeds: dict[str, float] = {}
+    """By the number of the node, which TOML writes as text."""
 
     @model_validator(mode="after")
     def _can_be(self) -> MachineTable:
@@ -95,7 +97,20 @@ class MachineTable(_Table):
             switch_s=self.switch,
             compute_Mops=self.compute_Mops,
             taken=tuple(self.taken),
+            node_speeds=_by_node(self.node_speeds),
         )
+
+
+def _by_node(speeds: dict[str, float]) -> dict[int, float]:
+    """The speeds by numbers of nodes.
+
+    Raises:
+        InputError: A name is no number.
+    """
+    for name in speeds:
+        if not name.isdecimal():
+            raise InputError(f"node_speeds: expected the number of a node, got {name!r}")
+    return {int(name): speed for name, speed in speeds.items()}
 
 
 class JobTable(_Table):
@@ -134,7 +149,7 @@ class JobTable(_Table):
         Raises:
             InputError: The pattern, recording or file is not usable, or has other ranks.
         """
-        with naming(where):
+        with name_source(where):
             return self._built(folder, machine, rate_per)
 
     def _built(self, folder: Path, machine: Machine, rate_per: str) -> Job:

@@ -14,7 +14,7 @@ import pydantic
 
 from fairlead.watch.left_records import left_records
 
-__all__ = ["Carried", "LearnedPath", "OfProcess", "carried", "of_processes"]
+__all__ = ["Carried", "LearnedPath", "OfProcess", "load_carried", "of_processes"]
 
 _Natural = Annotated[int, pydantic.Field(ge=0)]
 _Positive = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
@@ -127,7 +127,7 @@ def of_processes(folder: Path, num_hosts: int) -> list[OfProcess]:
     ]
 
 
-def carried(folder: Path, num_hosts: int) -> Carried | None:
+def load_carried(folder: Path, num_hosts: int) -> Carried | None:
     """The sum over all processes that left a file in this folder; None without one.
 
     A file that names hosts which the run has not counts as missing.

@@ -17,15 +17,16 @@ _Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
 
 
 class DriftCounts(pydantic.BaseModel, frozen=True, extra="forbid"):
-    """Counts of one run, over all its communicators (docs/design/collectives.md).
+    """Counts of one run, over all its communicators (docs/design/collective-drift.md).
 
     Attributes:
         calls: Watched calls, in windows that were complete.
         windows: On whose time the ranks agreed.
         drifts: Windows that were further from the expected time than allowed.
         probes: How often pairs of hosts were measured again.
-        comparisons: Comparisons of a new schedule with the one in use.
-        replacements: After which the new one was used.
+        comparisons: Comparisons of a new schedule, or of the MPI's own calls, with the schedule in
+            use.
+        replacements: After which that was used.
         agreements_s: What agreements took together, with the wait for the last rank of each.
         longest_stop_s: Longest time for which a probe, or sharing a new schedule, held the program
             up.

@@ -11,8 +11,8 @@ from fairlead.model.network import Network
 
 __all__ = [
     "DRIFT_RATIO",
-    "checked_hosts",
-    "drifted_pairs",
+    "choose_hosts",
+    "find_drifted_pairs",
     "noise_of_change",
     "pairs_to_measure_again",
 ]
@@ -27,7 +27,7 @@ CERTAIN_SIGMAS = 2.5
 """A change within so many standard deviations of both measurements is noise."""
 
 
-def checked_hosts(kept: Network, seed: int) -> list[int]:
+def choose_hosts(kept: Network, seed: int) -> list[int]:
     """Three hosts that represent the network: a random one, one near to it and one far from it.
 
     Starting three processes takes a fraction of the time of starting all, and gives three pairs.
@@ -52,7 +52,7 @@ def checked_hosts(kept: Network, seed: int) -> list[int]:
     return [host, *(int(random.choice(part)) for part in (near, far) if part.size)]
 
 
-def drifted_pairs(kept: Network, now: Network, spread: float | None = None) -> Mask:
+def find_drifted_pairs(kept: Network, now: Network, spread: float | None = None) -> Mask:
     """Pairs whose bandwidth has changed, in either direction, by more than `DRIFT_RATIO`.
 
     Args:

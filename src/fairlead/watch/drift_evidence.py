@@ -21,7 +21,7 @@ Matrix = npt.NDArray[np.float64]
 
 LEVELS = tuple(float(level) for level in np.log([1 + DRIFT_RATIO, 1.5, 2.0, 4.0]))
 """Changes, as logarithms, of which runs are counted: accidents by a factor of four are rarer than
-those by a fifth, so that fewer observations tell a large change."""
+those by a fifth, so that fewer observations show a large change."""
 
 MOST_ACCIDENTS = 0.01
 """Expected number of runs as long among all accidents so far: the more pairs and observations, the

@@ -1,52 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The times of a program's runs by placement: predicted, measured, and which proved slower.
-
-One small file for each program with its arguments, number of ranks and hosts.
-"""
+"""The times of a program's runs by placement: predicted, measured, and which proved slower."""
 
 from __future__ import annotations
 
-import contextlib
 import datetime
-import fcntl
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import pydantic
 
-from fairlead.errors import InputError
+from fairlead.decide.rank_sum import rank_sum_risk
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
-from fairlead.files.run_directory import state_folder
-from fairlead.model.placement import Placement
 from fairlead.watch.collective_drift import DriftCounts
 
-__all__ = ["History", "RunTime"]
+__all__ = ["History", "Retry", "RunComparison", "RunTime", "now"]
 
 MOST_RUNS = 200
 """Latest runs kept of one program, in addition to older ones that show what proved slower."""
 
-MOST_REFERENCES = 9
-"""Latest runs kept of what others are compared with; for the usual time."""
+MOST_COMPARED = 12
+"""Latest runs of a combination that are compared, so that old load is forgotten."""
+
+RISK = 0.05
+"""Most probability, at each look, that a combination is dropped which is not slower. With three
+runs of each the test can just reach it: one run out of 20 orders."""
 
 SLOWER_RATIO = 0.03
-"""A placement has proved slower when its best run took longer than the launcher's best run by more
-than this fraction and what disturbs the best run of a placement. The best runs are compared because
-other load only adds time."""
+"""What is slower by less than this is no loss: it is not dropped, whatever the runs say."""
 
-DISTURBED_S = 0.5
-"""Most time that starting and other load add to a run, where nothing is known of the program: start
-times alone differ by that. Added times are taken as exponentially distributed, so that the best of
-n runs has an n-th of it."""
+LOAD_RATIO = 0.1
+"""The load has changed where the launcher's runs differ by more than this, and beyond the risk."""
 
-FEWEST_FOR_SPREAD = 3
-"""With this many runs of a placement, its own times tell how much is added."""
-
-LEAST_DISTURBED_S = 0.05
-"""A few runs may agree by chance. Twelve starts of four processes by Open MPI 4.1.4 on one busy
-machine took 0.15 to 0.45 s, in the median 0.04 s more than the best."""
+MOST_AFTER = 3
+"""Runs of the launcher after the last run of a dropped placement that count as of the same time."""
 
 Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
 
@@ -63,7 +52,14 @@ class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
         predicted_s: Predicted time, or None without earlier runs.
         is_traced: Whether it was the traced run.
         is_tuned: Whether collectives followed schedules.
+        is_relayed: Whether large messages could be relayed.
+        is_inside: Whether ranks had other CPUs of the launcher's.
         drift: What was done where their times drifted; None where they were not watched.
+        guessed_from: Arguments of the input for whose traffic this one's was taken; None where it
+            was known.
+        is_shared: Whether another run of this user had some of the hosts at the same time.
+        difference: Between the traffic by which it was placed and its own: 0 alike, 1 disjoint;
+            None where its own was not seen.
     """
 
     when: pydantic.AwareDatetime
@@ -74,60 +70,248 @@ class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
     predicted_s: Seconds | None = None
     is_traced: bool = False
     is_tuned: bool = False
+    is_relayed: bool = False
+    is_inside: bool = False
     drift: DriftCounts | None = None
+    guessed_from: tuple[str, ...] | None = None
+    is_shared: bool = False
+    difference: Annotated[float, pydantic.Field(ge=0, le=1)] | None = None
+
+
+class Retry(pydantic.BaseModel, frozen=True, extra="forbid"):
+    """From when on a placement that had proved slower may be used again.
+
+    Attributes:
+        host_of_rank: The placement; None for the launcher's own, where another lever was dropped.
+        when: Runs up to then do not count any more.
+        why: What has changed.
+    """
+
+    host_of_rank: tuple[str, ...] | None
+    when: pydantic.AwareDatetime
+    why: str
+
+
+class _Kind(NamedTuple):
+    """Runs that are compared; None for both values of a lever."""
+
+    host_of_rank: tuple[str, ...] | None
+    is_tuned: bool | None
+    is_relayed: bool | None
+    is_inside: bool | None = False
+
+    def includes(self, run: RunTime) -> bool:
+        """Whether the run is one of them."""
+        return (
+            run.host_of_rank == self.host_of_rank
+            and self.is_tuned in (None, run.is_tuned)
+            and self.is_relayed in (None, run.is_relayed)
+            and self.is_inside in (None, run.is_inside)
+        )
+
+
+_LAUNCHERS = _Kind(None, None, False)
+
+
+class RunComparison(NamedTuple):
+    """Runs of a combination, and those that they are compared with.
+
+    Attributes:
+        own, others: Positions in the history.
+        own_s, others_s: Their times.
+    """
+
+    own: tuple[int, ...]
+    others: tuple[int, ...]
+    own_s: tuple[float, ...]
+    others_s: tuple[float, ...]
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether the runs show it, at the stated risk, by more than what is no loss."""
+        return self.risk <= RISK
+
+    @property
+    def risk(self) -> float:
+        """Probability of such times although it is slower by no more than what is no loss."""
+        allowed_s = [seconds * (1 + SLOWER_RATIO) for seconds in self.others_s]
+        return rank_sum_risk(self.own_s, allowed_s)
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether it looks slower, and more runs may show whether it is."""
+        if not self.own_s or not self.others_s or self.is_slower:
+            return False
+        usual_s = statistics.median(self.others_s)
+        is_open = min(len(self.own_s), len(self.others_s)) < MOST_COMPARED
+        return is_open and statistics.median(self.own_s) > usual_s * (1 + SLOWER_RATIO)
+
+    @property
+    def is_reference_next(self) -> bool:
+        """Whether the next run should be one of the others: of a suspect both run in turns."""
+        return self.is_suspect and len(self.others_s) <= len(self.own_s)
+
+    def line(self) -> str:
+        """The runs on which a result rests, for a user."""
+        return f"{_runs_of(self.own_s)} against {_runs_of(self.others_s)} without"
 
 
 class History(pydantic.BaseModel, extra="forbid"):
     """All kept runs of one program on one set of hosts, the oldest first."""
 
     kind: Literal["history"] = "history"
-    version: Literal[1] = 1
+    version: Literal[1, 2] = 2
     program: tuple[str, ...]
     num_ranks: int = pydantic.Field(ge=1)
     hosts: tuple[str, ...]
     runs: tuple[RunTime, ...] = ()
-
-    def best_s(self, host_of_rank: Sequence[str] | None) -> float | None:
-        """The shortest run on a placement, None for the launcher's own; or None without a run."""
-        return min(self._times_s(host_of_rank), default=None)
+    retries: tuple[Retry, ...] = ()
+    merged: tuple[str, ...] = ()
 
     def launcher_s(self) -> float | None:
         """Usual time without Fairlead, in seconds: the median of the launcher's own placement."""
         return self.usual_s(None, is_tuned=False)
 
-    def usual_s(self, host_of_rank: Sequence[str] | None, *, is_tuned: bool) -> float | None:
-        """Median of the runs on a placement; None without a run."""
-        times_s = self._times_s(host_of_rank, is_tuned=is_tuned)
+    def usual_s(
+        self,
+        host_of_rank: Sequence[str] | None,
+        *,
+        is_tuned: bool,
+        is_relayed: bool = False,
+        is_inside: bool = False,
+    ) -> float | None:
+        """Median of the runs with this combination of placement and levers; None without one."""
+        times_s = self._times_s(_Kind(_names(host_of_rank), is_tuned, is_relayed, is_inside))
         return statistics.median(times_s) if times_s else None
 
     def has_tuning_proved_slower(self, host_of_rank: Sequence[str] | None) -> bool:
         """Whether runs on this placement took longer with tuned collectives than without."""
-        tuned_s = self._times_s(host_of_rank, is_tuned=True)
-        others_s = self._times_s(host_of_rank, is_tuned=False)
-        return bool(others_s) and _is_slower(tuned_s, min(others_s))
+        return any(
+            self.compare_tuning(host_of_rank, is_relayed=is_relayed).is_slower
+            for is_relayed in (False, True)
+        )
 
-    def _times_s(
-        self, host_of_rank: Sequence[str] | None, *, is_tuned: bool | None = None
-    ) -> list[float]:
-        """Times of runs on a placement, with or without tuned collectives; None: of all."""
-        wanted = None if host_of_rank is None else tuple(host_of_rank)
-        return [
-            run.seconds
-            for run in self.runs
-            if run.host_of_rank == wanted and is_tuned in (None, run.is_tuned)
-        ]
+    def has_relaying_proved_slower(self, host_of_rank: Sequence[str] | None) -> bool:
+        """Whether runs with relays on this placement took longer than without."""
+        return self.compare_relays(host_of_rank).is_slower
 
-    def has_proved_slower(self, placement: Placement) -> bool:
-        """Whether runs on this placement took longer than on the launcher's own."""
-        return tuple(placement.host_names()) in self.dropped()
+    def has_inside_proved_slower(self, host_of_rank: Sequence[str] | None) -> bool:
+        """Whether runs on this placement took longer with other CPUs of the launcher's."""
+        return self.compare_inside(host_of_rank).is_slower
 
-    def dropped(self) -> set[tuple[str, ...]]:
-        """Placements that have proved slower, as the host of each rank."""
-        launcher_s = self.best_s(None)
-        if launcher_s is None:
-            return set()
+    def compare_placement(self, host_of_rank: Sequence[str]) -> RunComparison:
+        """The runs on a placement against those on the launcher's, both without relays."""
+        return self.compare(_Kind(_names(host_of_rank), None, False), _LAUNCHERS)
+
+    def find_dropped(self) -> set[tuple[str, ...]]:
+        """Placements that have proved slower without relays, as the host of each rank."""
         placed = {run.host_of_rank for run in self.runs if run.host_of_rank is not None}
-        return {names for names in placed if _is_slower(self._times_s(names), launcher_s)}
+        return {names for names in placed if self.compare_placement(names).is_slower}
+
+    def compare(self, kind: _Kind, reference: _Kind) -> RunComparison:
+        """The latest runs of two combinations; those of the reference are of the same time.
+
+        Runs from before one of them was to be tried again do not count, nor do those alongside
+        which another run used the same hosts.
+        """
+        begin = self._begin(kind.host_of_rank)
+        own = [at for at in self._positions(kind) if at >= begin][-MOST_COMPARED:]
+        others = [at for at in self._positions(reference) if at >= begin]
+        last = own[-1] if own else len(self.runs)
+        before = [at for at in others if at < last]
+        after = [at for at in others if at > last]
+        # What was shown at the last run stays so, whatever load comes later.
+        at_last = self._compare_positions(own, before[-MOST_COMPARED:])
+        if at_last.is_slower:
+            return at_last
+        return self._compare_positions(own, [*before, *after[:MOST_AFTER]][-MOST_COMPARED:])
+
+    def _compare_positions(self, own: Sequence[int], others: Sequence[int]) -> RunComparison:
+        return RunComparison(tuple(own), tuple(others), self._seconds(own), self._seconds(others))
+
+    def find_changed_load(self, host_of_rank: Sequence[str]) -> str:
+        """How the launcher's runs since a placement was dropped differ from those before.
+
+        Returns:
+            A sentence for a user; empty where they do not differ beyond the risk.
+        """
+        found = self.compare_placement(host_of_rank)
+        if not found.own or not found.others:
+            return ""
+        last = max(found.own)
+        since = [at for at in self._positions(_LAUNCHERS) if at > last][-MOST_COMPARED:]
+        before = [at for at in found.others if at < last]
+        now_s, then_s = self._seconds(since), self._seconds(before)
+        if len(now_s) < 2 or len(then_s) < 2:
+            return ""
+        ratio = statistics.median(now_s) / statistics.median(then_s)
+        risk = 2 * min(rank_sum_risk(now_s, then_s), rank_sum_risk(then_s, now_s))
+        if risk > RISK or abs(ratio - 1) <= LOAD_RATIO:
+            return ""
+        return (
+            f"the load has changed: the launcher's runs take {statistics.median(now_s):.3g} s, "
+            f"before {statistics.median(then_s):.3g} s"
+        )
+
+    def with_retry(self, mark: Retry) -> History:
+        """The history with a mark from which on only later runs count against a placement."""
+        return self.model_copy(update={"retries": (*self.retries, mark)})
+
+    def compare_relays(self, host_of_rank: Sequence[str] | None) -> RunComparison:
+        """Runs with relays on a placement against those without, there or on the launcher's.
+
+        The launcher's own placement is what every combination is compared with.
+        """
+        names = _names(host_of_rank)
+        relayed = _Kind(names, None, True, None)
+        return self._compare_with_any(
+            relayed, [_Kind(other, None, False, None) for other in {names, None}]
+        )
+
+    def compare_tuning(
+        self, host_of_rank: Sequence[str] | None, *, is_relayed: bool = False
+    ) -> RunComparison:
+        """Runs with tuned collectives on a placement against those without."""
+        names = _names(host_of_rank)
+        return self.compare(
+            _Kind(names, True, is_relayed, None), _Kind(names, False, is_relayed, None)
+        )
+
+    def compare_inside(self, host_of_rank: Sequence[str] | None) -> RunComparison:
+        """Runs with other CPUs of the launcher's on a placement against those without.
+
+        Without them are runs there and on the launcher's: where they are always used, there are
+        none on the placement.
+        """
+        names = _names(host_of_rank)
+        return self._compare_with_any(
+            _Kind(names, None, None, True), [_Kind(other, None, None) for other in {names, None}]
+        )
+
+    def _compare_with_any(self, kind: _Kind, references: Sequence[_Kind]) -> RunComparison:
+        """The comparison that says most against a combination."""
+        found = [self.compare(kind, reference) for reference in references]
+        return min(found, key=lambda one: (one.risk, not one.is_suspect))
+
+    def _begin(self, host_of_rank: tuple[str, ...] | None) -> int:
+        """Position of the first run that counts against a placement."""
+        marks = [one.when for one in self.retries if one.host_of_rank == host_of_rank]
+        if not marks:
+            return 0
+        return next(
+            (at for at, run in enumerate(self.runs) if run.when > max(marks)), len(self.runs)
+        )
+
+    def _positions(self, kind: _Kind) -> list[int]:
+        return [at for at, run in enumerate(self.runs) if kind.includes(run) and not run.is_shared]
+
+    def _seconds(self, positions: Sequence[int]) -> tuple[float, ...]:
+        return tuple(self.runs[at].seconds for at in positions)
+
+    def _times_s(self, kind: _Kind) -> tuple[float, ...]:
+        """Times of a combination; those of runs with shared hosts only if there are no others."""
+        alone = self._seconds(self._positions(kind))
+        return alone or tuple(run.seconds for run in self.runs if kind.includes(run))
 
     def without_old_runs(self) -> History:
         """The latest runs, and older ones on which it depends what has proved slower."""
@@ -137,22 +321,23 @@ class History(pydantic.BaseModel, extra="forbid"):
         return self.model_copy(update={"runs": tuple(runs)})
 
     def _decisive_runs(self) -> set[int]:
-        """Positions of all runs of what has proved slower, and of some that it is compared with.
+        """Positions of the runs by which anything has proved slower, and of the launcher's latest.
 
         What has proved slower is not used again, so its runs grow no more.
         """
-        positions: dict[tuple[tuple[str, ...] | None, bool], list[int]] = {}
-        for position, run in enumerate(self.runs):
-            positions.setdefault((run.host_of_rank, run.is_tuned), []).append(position)
-        dropped = self.dropped()
-        decisive: set[int] = set()
-        for (names, is_tuned), own in positions.items():
-            is_tuning_slower = self.has_tuning_proved_slower(names)
-            if names in dropped or (is_tuned and is_tuning_slower):
-                decisive |= set(own)
-            elif names is None or is_tuning_slower:
-                fastest = min(reversed(own), key=lambda position: self.runs[position].seconds)
-                decisive |= {fastest, *own[-MOST_REFERENCES:]}
+        decisive = set(self._positions(_LAUNCHERS)[-MOST_COMPARED:])
+        for names in {run.host_of_rank for run in self.runs}:
+            comparisons = [
+                self.compare_tuning(names),
+                self.compare_tuning(names, is_relayed=True),
+                self.compare_relays(names),
+                self.compare_inside(names),
+            ]
+            if names is not None:
+                comparisons.append(self.compare_placement(names))
+            for found in comparisons:
+                if found.is_slower:
+                    decisive |= {*found.own, *found.others}
         return decisive
 
     def save(self, path: Path) -> None:
@@ -173,65 +358,16 @@ class History(pydantic.BaseModel, extra="forbid"):
         return read_json(path, cls)
 
 
-def _is_slower(times_s: Sequence[float], reference_s: float) -> bool:
-    """Whether the best of some runs, if there are any, is slower beyond what disturbs it."""
-    if not times_s:
-        return False
-    return min(times_s) > reference_s * (1 + SLOWER_RATIO) + _disturbed_s(times_s)
+def _names(host_of_rank: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if host_of_rank is None else tuple(host_of_rank)
 
 
-def _disturbed_s(times_s: Sequence[float]) -> float:
-    """Time by which the best of some runs may exceed an undisturbed one, at 95 %.
-
-    If exponentially distributed times of mean m are added, the best of n runs has more than 3 m / n
-    of it in 5 % of all cases, and the median of three runs is m / 2 above the best one on average,
-    of more runs at most 0.7 m (spacings of an exponential sample: Renyi 1953).
-    """
-    count = len(times_s)
-    if count < FEWEST_FOR_SPREAD:
-        return DISTURBED_S / count
-    mean_s = 2 * (statistics.median(times_s) - min(times_s))
-    return max(3 * mean_s / count, LEAST_DISTURBED_S)
-
-
-def history_path(key: str) -> Path:
-    """File of a program's history; `key` is that of `profile_cache.program_key`."""
-    return state_folder() / "history" / f"{key}.json"
-
-
-def recall(path: Path, empty: History) -> History:
-    """The history in this file, or `empty`; an unreadable one is started anew."""
-    try:
-        return History.load(path)
-    except InputError:
-        return empty
-
-
-def add(path: Path, empty: History, *runs: RunTime) -> History:
-    """Add runs to the file at `path`, which other processes may do at the same time.
-
-    Raises:
-        InputError: It cannot be written.
-    """
-    with _locked(path):
-        kept = recall(path, empty)
-        grown = kept.model_copy(update={"runs": (*kept.runs, *runs)}).without_old_runs()
-        grown.save(path)
-    return grown
+def _runs_of(times_s: Sequence[float]) -> str:
+    if len(times_s) == 1:
+        return f"1 run of {times_s[0]:.3g} s"
+    return f"{len(times_s)} runs of {min(times_s):.3g} to {max(times_s):.3g} s"
 
 
 def now() -> datetime.datetime:
     """The current time in the form of a run's record."""
-    return datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    lock = path.with_suffix(".lock")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with lock.open("w") as held:
-            fcntl.flock(held, fcntl.LOCK_EX)
-            yield
-    except OSError as error:
-        raise InputError(f"{lock}: cannot be locked: {error.strerror}") from error
+    return datetime.datetime.now(datetime.timezone.utc)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.errors import Error, ProbeError
+from fairlead.errors import Error, InputError, ProbeError
 from fairlead.measure import profile_cache
 from fairlead.measure.long_trains import measure_with_long_trains
 from fairlead.measure.probe_program import ProbeProgram
@@ -19,9 +19,14 @@ from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 from fairlead.narrator import Narrator
 from fairlead.units import format_duration
-from fairlead.watch.drift import DRIFT_RATIO, checked_hosts, drifted_pairs, pairs_to_measure_again
+from fairlead.watch.drift import (
+    DRIFT_RATIO,
+    choose_hosts,
+    find_drifted_pairs,
+    pairs_to_measure_again,
+)
 
-__all__ = ["refreshed"]
+__all__ = ["refresh"]
 
 Mask = npt.NDArray[np.bool_]
 
@@ -32,7 +37,7 @@ AGAIN_S = 1.0
 """Most time for the pairs of hosts that have drifted."""
 
 
-def refreshed(
+def refresh(
     profile: Profile,
     cluster: Cluster,
     narrator: Narrator,
@@ -44,61 +49,67 @@ def refreshed(
     Args:
         profile: The kept profile; later measurements are compared with its `by_long_trains`.
         cluster: Its hosts.
-        narrator: Tells the user of it.
+        narrator: Reports it to the user.
         program: The measuring program.
         measure: Measures chosen pairs; as `fairlead.measure.long_trains.measure_with_long_trains`.
     """
     if profile.by_long_trains is None:
-        narrator.tell("network: a kept profile of these hosts is fresh enough")
+        narrator.report("network: using the cached profile of these hosts")
         return profile.network
 
-    def measured(part: Cluster, pairs: Mask, pairs_s: float) -> Network:
+    def measure_all(part: Cluster, pairs: Mask, pairs_s: float) -> Network:
         found = measure(program, part, pairs, pairs_s)
         if found is None:
             raise ProbeError("a host does not answer")
         return found
 
     try:
-        drifted = _drifted(profile.by_long_trains, cluster, narrator, measured)
+        drifted = _find_drifted(profile.by_long_trains, cluster, narrator, measure_all)
         if not drifted.any():
             return profile.network
-        found = measured(cluster, pairs_to_measure_again(drifted), AGAIN_S)
-        if not drifted_pairs(profile.by_long_trains, found).any():
-            narrator.tell("network: measured again it is as it was: the kept profile holds")
+        found = measure_all(cluster, pairs_to_measure_again(drifted), AGAIN_S)
+        if not find_drifted_pairs(profile.by_long_trains, found).any():
+            narrator.report("network: re-measured, unchanged: using the cached profile")
             return profile.network
     except Error as error:
-        narrator.tell(f"network: the kept profile cannot be checked, so it is left: {error}")
+        narrator.report(f"network: the cached profile cannot be checked and is not used: {error}")
         return None
-    network, by_long_trains = profile.network.updated(found), profile.by_long_trains.updated(found)
+    network, by_long_trains = (
+        profile.network.with_measurements(found),
+        profile.by_long_trains.with_measurements(found),
+    )
     if network.flows is None:
         # Interfaces that a decision has measured have changed as well.
         network = dataclasses.replace(network, nic_out_Bps=None, nic_in_Bps=None)
-    profile_cache.renew(Profile(profile.path, network, by_long_trains))
+    try:
+        profile_cache.renew(Profile(profile.path, network, by_long_trains))
+    except InputError as error:
+        narrator.report_loss(str(error))
     return network
 
 
-def _drifted(
+def _find_drifted(
     by_long_trains: Network,
     cluster: Cluster,
     narrator: Narrator,
-    measured: Callable[[Cluster, Mask, float], Network],
+    measure: Callable[[Cluster, Mask, float], Network],
 ) -> Mask:
     """Pairs of a few hosts that have drifted, shape (H, H)."""
     started = time.monotonic()
-    places = checked_hosts(by_long_trains, seed=int(time.time()))
+    places = choose_hosts(by_long_trains, seed=int(time.time()))
     part = cluster.select([cluster.hosts[host] for host in places])
     before = by_long_trains.select(part.hosts)
     pairs = np.isfinite(before.bandwidth_Bps)
-    is_drifted = drifted_pairs(before, measured(part, pairs | pairs.T, CHECK_S))
+    is_drifted = find_drifted_pairs(before, measure(part, pairs | pairs.T, CHECK_S))
     all_drifted = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=bool)
     all_drifted[np.ix_(places, places)] = is_drifted
     spent = f"{part.num_hosts} hosts checked in {format_duration(time.monotonic() - started)}"
     if is_drifted.any():
         named = ", ".join(cluster.hosts[host] for host in np.flatnonzero(all_drifted.any(axis=0)))
-        narrator.tell(
-            f"network: {named} have drifted by more than {DRIFT_RATIO:.0%} since the kept profile "
-            f"({spent}): their pairs are measured again"
+        narrator.report(
+            f"network: {named} changed by more than {DRIFT_RATIO:.0%} since the cached profile "
+            f"({spent}); re-measuring their pairs"
         )
     else:
-        narrator.tell(f"network: the kept profile of these hosts still holds ({spent})")
+        narrator.report(f"network: the cached profile of these hosts is still valid ({spent})")
     return all_drifted

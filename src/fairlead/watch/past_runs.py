@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ import pydantic
 
 from fairlead.errors import InputError
 from fairlead.files.json_files import read_json
-from fairlead.files.naming import naming
+from fairlead.files.naming import name_source
 from fairlead.files.run_directory import COMPARISON, RECORD, state_folder
 from fairlead.model.cluster import Cluster
 
@@ -21,9 +21,8 @@ __all__ = [
     "PastRun",
     "find_run",
     "latest_run",
+    "past_run",
     "past_runs",
-    "recorded_cluster",
-    "recorded_steps",
     "runs_folder",
 ]
 
@@ -43,9 +42,17 @@ class PastRun:
         placement: The method whose placement the program ran on; "launcher" where that was kept.
         predicted_s: Predicted time.
         measured_s: Measured time; of several jobs the longest.
+        saving_ratio: Expected saving of the time on the network by its placement; None where the
+            launcher's was kept.
         exit_code: Its exit code; None if it did not end, or if it compared methods.
         is_comparison: Whether methods were compared.
         is_dry: Whether it was only decided what to do.
+        levers: What was decided on each lever, by name: whether it was considered and taken, why,
+            and what it was expected to save.
+        guessed_from: Arguments of the run for whose traffic this one's was taken; None where it was
+            known, or traced first.
+        difference: Between the traffic by which it was placed and its own: 0 alike, 1 disjoint;
+            None where its own was not seen.
         problem: Why the folder cannot be read; all else is None then.
     """
 
@@ -57,14 +64,22 @@ class PastRun:
     placement: str | None = None
     predicted_s: float | None = None
     measured_s: float | None = None
+    saving_ratio: float | None = None
     exit_code: int | None = None
     is_comparison: bool = False
     is_dry: bool = False
+    levers: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    guessed_from: tuple[str, ...] | None = None
+    difference: float | None = None
     problem: str | None = None
 
 
 class _Job(pydantic.BaseModel):
     num_ranks: int
+
+
+class _Gain(pydantic.BaseModel):
+    ratio: Annotated[float, pydantic.Field(allow_inf_nan=False)]
 
 
 class _Facts(pydantic.BaseModel):
@@ -76,11 +91,15 @@ class _Facts(pydantic.BaseModel):
     hosts: tuple[str, ...] | None = None
     method: str | None = None
     kept_launcher_placement: bool = False
+    gain: _Gain | None = None
     predicted_s: _Seconds | None = None
     seconds: _Seconds | tuple[_Seconds, ...] | None = None
     exit_code: int | None = None
     exit_codes: tuple[int, ...] = ()
     is_dry: bool = False
+    levers: dict[str, dict[str, Any]] = pydantic.Field(default_factory=dict)
+    guessed_from: tuple[str, ...] | None = None
+    difference: Annotated[float, pydantic.Field(ge=0, le=1)] | None = None
 
 
 class _Record(pydantic.BaseModel):
@@ -94,7 +113,7 @@ class _NetworkStep(pydantic.BaseModel):
     slots: tuple[int, ...]
 
 
-_READ_STEPS = ("request", "network", "decision", "expected", "end")
+_READ_STEPS = ("request", "network", "decision", "expected", "end", "learned")
 
 
 def runs_folder() -> Path:
@@ -115,7 +134,7 @@ def past_runs(folder: Path | None = None) -> list[PastRun]:
         folders = sorted(path for path in root.iterdir() if path.is_dir())
     except OSError as error:
         raise InputError(f"{root}: cannot be read: {error.strerror}") from error
-    return [_read(path) for path in folders]
+    return [past_run(path) for path in folders]
 
 
 def latest_run(holding: Collection[str]) -> Path:
@@ -139,22 +158,22 @@ def find_run(name: Path) -> Path:
     return kept if not name.exists() and len(name.parts) == 1 and kept.is_dir() else name
 
 
-def recorded_cluster(folder: Path) -> Cluster:
+def load_cluster(folder: Path) -> Cluster:
     """Hosts and slots that the run in `folder` could use.
 
     Raises:
         InputError: The folder has no record, or the record does not contain them.
     """
     path = folder / RECORD
-    steps = recorded_steps(folder)
+    steps = load_steps(folder)
     if "network" not in steps:
         raise InputError(f"{path}: steps: do not hold hosts and slots of the run")
-    with naming(path):
+    with name_source(path):
         noted = _NetworkStep.model_validate(steps["network"])
         return Cluster(noted.hosts, noted.slots)
 
 
-def recorded_steps(folder: Path) -> dict[str, dict[str, Any]]:
+def load_steps(folder: Path) -> dict[str, dict[str, Any]]:
     """The facts that the run in `folder` has noted so far, by step.
 
     Raises:
@@ -163,7 +182,8 @@ def recorded_steps(folder: Path) -> dict[str, dict[str, Any]]:
     return {str(step.get("step")): step for step in read_json(folder / RECORD, _Record).steps}
 
 
-def _read(folder: Path) -> PastRun:
+def past_run(folder: Path) -> PastRun:
+    """What the record in this folder says; `problem` where it is damaged."""
     path = folder / RECORD
     try:
         record = read_json(path, _Record)
@@ -173,7 +193,7 @@ def _read(folder: Path) -> PastRun:
             if step.get("step") in _READ_STEPS
             for name, value in step.items()
         }
-        with naming(path):
+        with name_source(path):
             facts = _Facts.model_validate(noted)
     except InputError as error:
         return PastRun(folder, problem=str(error))
@@ -192,7 +212,11 @@ def _past_run(folder: Path, record: _Record, facts: _Facts) -> PastRun:
         "launcher" if facts.kept_launcher_placement else facts.method,
         facts.predicted_s,
         max((each for each in seconds if each is not None), default=None),
+        None if facts.gain is None or facts.kept_launcher_placement else facts.gain.ratio,
         next((code for code in codes if code), codes[0]),
         (folder / COMPARISON).exists(),
         facts.is_dry,
+        facts.levers,
+        facts.guessed_from,
+        facts.difference,
     )

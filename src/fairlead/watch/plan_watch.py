@@ -119,7 +119,7 @@ class PlanWatcher:
         before = self.planned.select(now.hosts)
         noise = noise_of_change(before, now, self._spread())
         change = _change(before.bandwidth_Bps, seen_Bps, self._program_Bps[grid])
-        shared = _shared_change(change)
+        shared = _common_change(change)
         self._pairs.add(grid, change, _without(change, shared), noise)
         if now.num_hosts >= FEWEST_TO_COMPARE:
             typical = np.array([np.nanmedian(noise)])
@@ -162,13 +162,13 @@ class PlanWatcher:
             with np.errstate(invalid="ignore"):
                 change = np.abs(np.log(self.now_Bps / self.planned.bandwidth_Bps))
             is_drifted = is_drifted | (change > np.log1p(DRIFT_RATIO))
-        return self._named(is_drifted | is_drifted.T)
+        return self._pairs_of(is_drifted | is_drifted.T)
 
     def changed(self, most: int) -> list[DriftedPair]:
         """Observed pairs, drifted or not, the one that changed most first."""
-        return self._named(np.isfinite(self.now_Bps))[:most]
+        return self._pairs_of(np.isfinite(self.now_Bps))[:most]
 
-    def _named(self, chosen: npt.NDArray[np.bool_]) -> list[DriftedPair]:
+    def _pairs_of(self, chosen: npt.NDArray[np.bool_]) -> list[DriftedPair]:
         hosts, planned_Bps = self.planned.hosts, self.planned.bandwidth_Bps
         named = [
             DriftedPair(
@@ -193,7 +193,7 @@ class PlanWatcher:
     def next_hosts(self, seed: int) -> list[str]:
         """The hosts to measure next: the pair that may have drifted, then the hosts least known.
 
-        A further host tells whether all are slow at this moment.
+        A further host shows whether all are slow at this moment.
         """
         tie = np.random.default_rng(seed).permutation(self.planned.num_hosts)
         chosen = np.lexsort((tie, self._observations_of_host)).tolist()
@@ -211,7 +211,7 @@ def _change(before_Bps: Matrix, now_Bps: Matrix, program_Bps: Matrix) -> Matrix:
         return np.asarray(np.log(without_program_Bps / before_Bps))
 
 
-def _shared_change(change: Matrix) -> float:
+def _common_change(change: Matrix) -> float:
     """What all pairs have in common: the least change where all went one way, else 0.
 
     Not the median: where one of three hosts is slow, two of three pairs are.

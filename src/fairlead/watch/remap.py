@@ -99,13 +99,13 @@ class Remapper:
         gathered = self.comm.gather(own, root=0)
         answer: tuple[str, list[int]] | None = None
         if self.comm.Get_rank() == 0:
-            answer = self._asked(gathered, repeats_left)
+            answer = self._ask(gathered, repeats_left)
         problem, tasks = self.comm.bcast(answer, root=0)
         if problem:
             raise InputError(f"remap: {problem}")
         return int(tasks[self.comm.Get_rank()])
 
-    def _asked(self, gathered: Sequence[_Own], repeats_left: float) -> tuple[str, list[int]]:
+    def _ask(self, gathered: Sequence[_Own], repeats_left: float) -> tuple[str, list[int]]:
         """On rank 0: what is wrong with the arguments, and the tasks."""
         now = [own.task for own in gathered]
         sent = [(own.task, to, size) for own in gathered for to, size in own.bytes_to.items()]

@@ -38,7 +38,7 @@ def test_impossible_value_in_file_is_named(field, value, problem, tmp_path: Path
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"version": True}, r"meta\.version: expected 2, got True"),
+        ({"version": True}, r"meta\.version: expected 2 or 3, got True"),
         ({"hosts": "ab"}, r"meta\.hosts: expected a list, got 'ab'"),
         ({"unreachable": 5}, r"meta\.unreachable: expected an object, got 5"),
         ({"unreachable": {"b": 5}}, r"meta\.unreachable\.b: expected a reason in words, got 5"),

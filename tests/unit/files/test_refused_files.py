@@ -79,7 +79,7 @@ def test_foreign_numpy_archive_is_refused(tmp_path: Path) -> None:
 
 def test_older_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
     save_archive(tmp_path / "a.npz", "network", 1, {}, {})
-    with pytest.raises(fl.InputError, match=r"meta\.version: expected 2, got 1; make"):
+    with pytest.raises(fl.InputError, match=r"meta\.version: expected 2 or 3, got 1; make"):
         fl.Network.load(tmp_path / "a.npz")
 
 

@@ -34,7 +34,7 @@ def of_one_call(
 
 
 def known_at_end(algorithm: Algorithm, call: Call) -> list[set[int]]:
-    """Whose data each rank has if every message tells all that its sender knows.
+    """Whose data each rank has if every message carries all that its sender has.
 
     What is passed on along a ring, a chain or a tree is passed on as often as there are ranks.
     """
@@ -172,7 +172,7 @@ def test_short_vectors_of_many_ranks_are_not_cut() -> None:
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_calls_with_several_roots_burden_no_rank_alone(mpi: str) -> None:
-    """A crowded trace does not tell roots apart any more."""
+    """A crowded trace does not distinguish roots any more."""
     sent = of_one_call("bcast", 8, 1000, None, mpi)[0]
     assert sent.sum() == pytest.approx(7000)
     assert sent.sum(axis=1) == pytest.approx(np.full(8, 7000 / 8))
@@ -224,7 +224,7 @@ def test_a_placement_carries_what_was_counted_and_what_is_expected() -> None:
 
 
 def test_the_usual_message_is_the_one_in_which_most_bytes_go() -> None:
-    """A thousand barriers and short reductions beside two long exchanges."""
+    """A thousand barriers and short reductions and two long exchanges."""
     nothing = np.zeros((4, 4))
     calls = [
         CollectiveCall("barrier", 4, 0, 4000, 0.0, None, 0),
@@ -252,7 +252,7 @@ def test_messages_of_one_size_are_usual_themselves() -> None:
     assert num_steps_of(traffic) == 10
     exchange = Traffic(
         0 * sent, 0 * sent, exchange_bytes=300 * sent, exchange_messages=sent
-    )  # of neighbourhood collectives, whose sizes no table tells
+    )  # of neighbourhood collectives, whose sizes no table has
     assert exchange.usual_message_bytes == 300
     assert num_steps_of(exchange) == 10
     assert Traffic(0 * sent, 0 * sent).usual_message_bytes == 0
@@ -260,7 +260,7 @@ def test_messages_of_one_size_are_usual_themselves() -> None:
 
 
 def test_a_short_alltoall_does_not_hide_what_neighbours_exchange() -> None:
-    """Programs first tell each other how much will come."""
+    """Programs first exchange how much will come."""
     nothing = np.zeros((4, 4))
     others = 1 - np.eye(4)
     traffic = Traffic(

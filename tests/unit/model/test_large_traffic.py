@@ -17,8 +17,8 @@ from fairlead.report.blocks import reduce_blocks, split_evenly, sum_blocks
 RANKS = 60_000
 NEIGHBOURS = 6
 MORE_BYTES = 2**30
-"""Beside what the imports take. One dense matrix of these ranks would be 28.8 GB, and 64 KiB for
-each of the 37,500 servers of a simulation 2.4 GB."""
+"""Limit on memory without the imports' own. One dense matrix of these ranks would be 28.8 GB,
+and 64 KiB for each of the 37,500 servers of a simulation 2.4 GB."""
 
 IN_A_CHILD = """
 import resource, sys
@@ -94,5 +94,5 @@ def test_blocks_of_sparse_traffic_are_sums_as_of_dense() -> None:
 def test_blocks_may_hold_any_ranks_in_any_order() -> None:
     sent = sp.csr_array(np.arange(16.0).reshape(4, 4))
     cells = sum_blocks(sent, [np.array([3, 0]), np.array([2])])
-    # Of 3 and 0 to one another and themselves 15 + 12 + 3 + 0, to 2: 14 + 2; from 2: 11 + 8; 10.
+    # Group 3, 0 to itself: 15 + 12 + 3 + 0; to 2: 14 + 2; from 2: 11 + 8; 2 to itself: 10.
     assert cells.tolist() == [[30, 16], [19, 10]]

@@ -2,10 +2,12 @@
 """Starts MPI programs with the user's own launcher."""
 
 from fairlead.act.launch._placed_start import PLACING_OPTIONS, has_placing_option
+from fairlead.act.launch._scheduler_launcher import SchedulerLauncher
 from fairlead.act.launch._signals import raise_for
-from fairlead.act.launch.allocation import allocated_cluster
+from fairlead.act.launch.allocation import find_allocation
 from fairlead.act.launch.binding import BindingLostError, with_binding
 from fairlead.act.launch.catalogue import LAUNCHERS, detect
+from fairlead.act.launch.chosen_cpus import ObserveCpus, with_chosen_cpus
 from fairlead.act.launch.concurrent import AllFinished, OnLine, run_concurrently
 from fairlead.act.launch.conversation import Conversation
 from fairlead.act.launch.formats import FORMATS, Cores, write_placement
@@ -16,7 +18,7 @@ from fairlead.act.launch.process import Finished, LaunchTimeoutError, run
 from fairlead.act.launch.reach import unreachable_hosts
 from fairlead.act.launch.shared_input import SharedInput
 from fairlead.act.launch.slurm import cluster_from_slurm
-from fairlead.act.launch.tee import copied
+from fairlead.act.launch.tee import copy_output
 
 __all__ = [
     "FORMATS",
@@ -31,13 +33,15 @@ __all__ = [
     "LaunchSpec",
     "LaunchTimeoutError",
     "Launcher",
+    "ObserveCpus",
     "OnLine",
     "RankCpus",
+    "SchedulerLauncher",
     "SharedInput",
-    "allocated_cluster",
     "cluster_from_slurm",
-    "copied",
+    "copy_output",
     "detect",
+    "find_allocation",
     "has_placing_option",
     "observe_hosts",
     "observe_ranks",
@@ -48,5 +52,6 @@ __all__ = [
     "run_concurrently",
     "unreachable_hosts",
     "with_binding",
+    "with_chosen_cpus",
     "write_placement",
 ]

@@ -7,6 +7,7 @@ A launcher takes one of two values for LD_PRELOAD, and which one differs (Open M
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 
@@ -51,6 +52,49 @@ def hydra_exports(env: Mapping[str, str], arguments: Sequence[str]) -> list[str]
             rest.append(word)
     ours = _with_libraries(env, libraries)
     return [*(part for item in ours.items() for part in ("-genv", *item)), *rest]
+
+
+def srun_exports(
+    env: Mapping[str, str], arguments: Sequence[str], program: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Srun's arguments, and the program started with our variables by env(1).
+
+    What `--export` and SLURM_EXPORT_ENV pass on or hold back stays as the user has it, and srun
+    itself, which has the same environment, does not load what is preloaded.
+    """
+    if not env:
+        return list(arguments), list(program)
+    lists = [os.environ.get("SLURM_EXPORT_ENV", "")]
+    for before, word in itertools.pairwise(["", *arguments]):
+        if word.startswith("--export=") or before == "--export":
+            lists = [word.removeprefix("--export=")]
+    entries = [entry.partition("=") for listed in lists for entry in listed.split(",")]
+    libraries = [value for name, is_given, value in entries if name == _PRELOAD and is_given]
+    return list(arguments), _started_by_env(_with_libraries(env, libraries), program)
+
+
+def flux_exports(
+    env: Mapping[str, str], arguments: Sequence[str], program: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The same for `flux run`, whose rules `--env=NAME=VALUE` set variables."""
+    if not env:
+        return list(arguments), list(program)
+    rules = [
+        word.removeprefix("--env=")
+        for before, word in itertools.pairwise(["", *arguments])
+        if word.startswith("--env=") or before == "--env"
+    ]
+    libraries = [
+        rule.removeprefix(f"{_PRELOAD}=") for rule in rules if rule.startswith(f"{_PRELOAD}=")
+    ]
+    return list(arguments), _started_by_env(_with_libraries(env, libraries), program)
+
+
+def _started_by_env(variables: Mapping[str, str], program: Sequence[str]) -> list[str]:
+    ours = ["=".join(item) for item in variables.items()]
+    # env would take such a name for one more variable.
+    shell = ["/bin/sh", "-c", 'exec "$@"', "sh"] if "=" in program[0] else []
+    return ["/usr/bin/env", *ours, *shell, *program]
 
 
 def _with_libraries(env: Mapping[str, str], libraries: Sequence[str]) -> dict[str, str]:

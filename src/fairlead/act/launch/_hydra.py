@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -17,6 +18,15 @@ from fairlead.act.launch._spec_checks import (
 from fairlead.act.launch.formats.machinefile import machinefile_lines
 from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.act.launch.slurm import is_reached_by_launchers
+
+_SRUN_AGENT = (
+    "#!/bin/sh",
+    "while :; do case $1 in -*) shift ;; *) break ;; esac; done",
+    "host=$1",
+    "shift",
+    'exec srun --nodes=1 --ntasks=1 --overlap --quiet --nodelist="$host" /bin/sh -c "$*"',
+)
+"""As ssh is called: options, a host, and words of a shell."""
 
 HOST_OPTIONS = frozenset({"n", "np", "f", "hostfile", "machinefile", "machine", "hosts", "host"})
 
@@ -71,6 +81,19 @@ def must_avoid_slurm(spec: LaunchSpec) -> bool:
     It starts the proxies by srun, in the first component of a heterogeneous job alone.
     """
     return spec.cluster is not None and not is_reached_by_launchers(spec.cluster.hosts)
+
+
+def srun_agent(spec: LaunchSpec, work_dir: Path) -> Path | None:
+    """A program that reaches the hosts of a placement in a job of Slurm; None where none is needed.
+
+    Hydra 4.0.2 itself asks srun for as many hosts as the file has lines: "Only allocated 4 nodes
+    asked for 8", and waits for ever.
+    """
+    if spec.placement is None or "SLURM_JOB_ID" not in os.environ or shutil.which("srun") is None:
+        return None
+    path = write_once(work_dir, "agent", _SRUN_AGENT)
+    path.chmod(0o700)
+    return path
 
 
 def has_chosen(spec: LaunchSpec, options: set[str], variables: set[str]) -> bool:

@@ -130,7 +130,7 @@ class Watch:
                 self.deadline_s = None
             elif number != signal.SIGCHLD:
                 self.take(number)
-            status = reap(self.stopped).get(self.launcher)
+            status = reap(self.stop).get(self.launcher)
             if status is not None:
                 return status
 
@@ -167,7 +167,7 @@ class Watch:
         except (ProcessLookupError, PermissionError):
             pass
 
-    def stopped(self, pid: int) -> None:
+    def stop(self, pid: int) -> None:
         """Stop the process that started us with its launcher, so that its shell goes on."""
         if pid == self.launcher and self.is_stop_asked and os.getppid() == self.parent:
             os.kill(self.parent, signal.SIGSTOP)

@@ -8,28 +8,32 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fairlead.act.launch.launch_spec import LaunchSpec
 
-__all__ = ["PLACING_OPTIONS", "has_placing_option", "placed_start"]
+__all__ = ["PLACING_OPTIONS", "RANK", "has_placing_option", "start_of_placement"]
 
 PLACING_OPTIONS = {
     **dict.fromkeys(("map-by", "rank-by", "rf", "rankfile", "N", "npernode", "npersocket"), 1),
     **dict.fromkeys(("ppr", "ppn", "perhost", "order-nodes", "grr"), 1),
+    **dict.fromkeys(("distribution", "m", "ntasks-per-node", "relative", "r", "taskmap"), 1),
     **dict.fromkeys(("bynode", "byslot", "by-node", "by-slot", "rr"), 0),
 }
 """Options that place ranks, without dashes, and how many values follow each."""
 
 _BINDING_OPTIONS = {
     **dict.fromkeys(("bind-to", "binding", "cpu-set", "cpu-list", "cpus-per-proc"), 1),
-    **dict.fromkeys(("cpus-per-rank", "membind"), 1),
+    **dict.fromkeys(("cpus-per-rank", "membind", "cpu-bind"), 1),
     **dict.fromkeys(("bind-to-core", "bind-to-socket", "bind-to-none"), 0),
 }
 """Options that choose CPUs, likewise."""
+
+RANK = "${OMPI_COMM_WORLD_RANK-${PMI_RANK-${PMIX_RANK-${FLUX_TASK_RANK-$SLURM_PROCID}}}}"
+"""The rank of a process for a shell: by Open MPI, Hydra, PMIx, Flux or Slurm."""
 
 _LISTS = "FAIRLEAD_CPUS"
 
 # The lists stand in the order of ranks, with "/" between two. The program replaces the shell, so
 # its signals and its exit code are its own.
 _BIND = (
-    "rank=${OMPI_COMM_WORLD_RANK-${PMI_RANK-${PMIX_RANK-$SLURM_PROCID}}}; IFS=/; set -f; "
+    f"rank={RANK}; IFS=/; set -f; "
     f"for cpus in ${_LISTS}; do [ $rank = 0 ] && break; rank=$((rank - 1)); done; "
     f'unset IFS {_LISTS} rank; exec taskset -c "$cpus" "$@"'
 )
@@ -40,8 +44,15 @@ def has_placing_option(arguments: Iterable[str]) -> bool:
     return any(_name(word) in PLACING_OPTIONS for word in arguments if word.startswith("-"))
 
 
-def placed_start(spec: LaunchSpec) -> LaunchSpec:
-    """The spec without what its placement and its lists of CPUs replace."""
+def start_of_placement(
+    spec: LaunchSpec, unbinding: Sequence[str] = ("-bind-to", "none")
+) -> LaunchSpec:
+    """The spec without what its placement and its lists of CPUs replace.
+
+    Args:
+        spec: A start with a placement, or one without.
+        unbinding: The launcher's arguments by which it binds no rank.
+    """
     if spec.placement is None:
         return spec
     arguments = _without(spec.launcher_args, PLACING_OPTIONS)
@@ -54,7 +65,7 @@ def placed_start(spec: LaunchSpec) -> LaunchSpec:
         spec,
         program=("/bin/sh", "-c", _BIND, "sh", *spec.program),
         env={**spec.env, _LISTS: "/".join(spec.cpus.lists)},
-        launcher_args=(*arguments, "-bind-to", "none"),
+        launcher_args=(*arguments, *unbinding),
         cpus=None,
     )
 

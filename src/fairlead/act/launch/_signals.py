@@ -16,7 +16,7 @@ from typing import Protocol
 from fairlead.act.launch._keeper import ENDING, PASSED_ON
 from fairlead.user_signals import do_nothing
 
-__all__ = ["HasFileno", "Signals", "passing_signals", "raise_for"]
+__all__ = ["HasFileno", "Signals", "pass_signals", "raise_for"]
 
 
 class HasFileno(Protocol):
@@ -80,7 +80,7 @@ def _send(pid: int, number: int) -> None:
 
 
 @contextlib.contextmanager
-def passing_signals(*, to_users_program: bool = False) -> Iterator[Signals]:
+def pass_signals(*, to_users_program: bool = False) -> Iterator[Signals]:
     """Pass signals on while the block runs, then handle them.
 
     Args:

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from fairlead.act.launch.flux_instance import cluster_from_flux
 from fairlead.act.launch.hostfile import parse_hostfile, read_hostfile
 from fairlead.act.launch.slurm import cluster_from_slurm
 from fairlead.errors import InputError, TopologyError
 from fairlead.model.cluster import Cluster, GivenHosts
 
-__all__ = ["allocated_cluster", "is_started_by_scheduler"]
+__all__ = ["find_allocation", "is_started_by_scheduler"]
 
 # Open MPI 4.1.4, Open MPI 5.0.11, Hydra 4.0.2 and Intel MPI 2021.18 take their hosts from these;
 # each was tried. Hydra's replace the scheduler's hosts, as its option -f does; Open MPI's do not.
@@ -28,6 +29,7 @@ _SLOT_FILES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "COBALT_NODEFILE", "LOADL_HO
 
 # What shows a job of a scheduler, and the program by which it starts processes on other hosts.
 _STARTERS = (
+    ("FLUX_URI", "flux"),
     ("SLURM_JOB_ID", "srun"),
     ("PBS_JOBID", "pbsdsh"),
     ("LSB_JOBID", "blaunch"),
@@ -35,7 +37,7 @@ _STARTERS = (
 )
 
 
-def allocated_cluster(
+def find_allocation(
     launcher: Callable[[], tuple[str, int]], env: Mapping[str, str] | None = None
 ) -> Cluster | None:
     """The hosts of this job, as the launcher takes them; None where no variable names any.
@@ -74,8 +76,10 @@ def is_started_by_scheduler(
 
 
 def _of_scheduler(env: Mapping[str, str]) -> Cluster | None:
-    if (cluster := cluster_from_slurm(env)) is not None:
-        return cluster
+    # An instance of Flux may run in a job of another scheduler.
+    for cluster_of in (cluster_from_flux, cluster_from_slurm):
+        if (cluster := cluster_of(env)) is not None:
+            return cluster
     for name in _SLOT_FILES:
         if path := env.get(name):
             return _of_slots(name, _text(name, path).split())

@@ -20,13 +20,13 @@ _NETWORKS = re.compile(
 
 def launcher_variables(environment: Mapping[str, str] = os.environ) -> list[tuple[str, str]]:
     """What a launcher's choice of hosts and places can depend on, sorted by name."""
-    return _matching(_LAUNCHERS, environment)
+    return _match(_LAUNCHERS, environment)
 
 
 def network_variables(environment: Mapping[str, str] = os.environ) -> list[tuple[str, str]]:
     """What an MPI's choice of a network can depend on, sorted by name."""
-    return _matching(_NETWORKS, environment)
+    return _match(_NETWORKS, environment)
 
 
-def _matching(pattern: re.Pattern[str], environment: Mapping[str, str]) -> list[tuple[str, str]]:
+def _match(pattern: re.Pattern[str], environment: Mapping[str, str]) -> list[tuple[str, str]]:
     return sorted(item for item in environment.items() if pattern.match(item[0]))

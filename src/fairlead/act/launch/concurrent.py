@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import IO
 
 from fairlead.act.launch._keeper import END_SOON
-from fairlead.act.launch._signals import passing_signals, raise_for
+from fairlead.act.launch._signals import pass_signals, raise_for
 from fairlead.act.launch.process import Finished, Started, start
 
 __all__ = ["AllFinished", "OnLine", "run_concurrently"]
@@ -51,7 +51,7 @@ def run_concurrently(
     Raises:
         LaunchError: One of them could not be started.
     """
-    with passing_signals(to_users_program=True) as signals, contextlib.ExitStack() as stack:
+    with pass_signals(to_users_program=True) as signals, contextlib.ExitStack() as stack:
         begun: list[tuple[Started, float]] = []
         processes: list[subprocess.Popen[bytes]] = []
         try:

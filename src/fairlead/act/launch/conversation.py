@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from fairlead.act.launch._keeper import END_SOON
-from fairlead.act.launch._signals import Signals, passing_signals
+from fairlead.act.launch._signals import Signals, pass_signals
 from fairlead.act.launch.process import Finished, LaunchTimeoutError, start
 
 __all__ = ["Conversation"]
@@ -72,7 +72,7 @@ class Conversation:
         printed: list[str] = []
         errors: list[str] = []
         is_late = False
-        with passing_signals() as signals:
+        with pass_signals() as signals:
             signals.attach(self._process.pid)
             if line is not None:
                 self._write(line)
@@ -115,7 +115,7 @@ class Conversation:
             os.write(self._process.stdin.fileno(), b"\n")
         with contextlib.suppress(OSError):
             self._process.stdin.close()
-        with passing_signals() as signals:
+        with pass_signals() as signals:
             signals.attach(self._process.pid)
             if not signals.wait_for(self._started, grace_s):
                 self._process.send_signal(END_SOON)

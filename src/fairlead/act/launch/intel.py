@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 
 from fairlead.act.launch import _hydra
-from fairlead.act.launch._placed_start import placed_start
+from fairlead.act.launch._cpu_list import common_cpu_list, intel_cpu_variable
+from fairlead.act.launch._placed_start import start_of_placement
 from fairlead.act.launch._spec_checks import check_spec, given_hostfile
 from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.act.launch.mpi_library import MPICH_ABI
@@ -36,6 +37,7 @@ class IntelMpi:
     # The first one is taken where both are set; also with its variable alone it is used for ssh.
     agent_variables: tuple[str, ...] = ("I_MPI_HYDRA_BOOTSTRAP_EXEC", "HYDRA_LAUNCHER_EXEC")
     agent_options: tuple[str, ...] = ("-bootstrap-exec", "-launcher-exec")
+    has_name_service: bool = True
 
     @classmethod
     def recognise(cls, path: Path, banner: str) -> IntelMpi | None:
@@ -50,9 +52,9 @@ class IntelMpi:
     def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         """Write the files that the program's start needs to `work_dir`; return the command line."""
         self.check(spec)
-        if spec.cpus is not None:  # By taskset neither: MPI_Init pins once more.
+        if spec.cpus is not None and spec.cpus.by_program:  # MPI_Init pins once more.
             raise LaunchError("Intel MPI chooses the CPUs of ranks by its own variables alone")
-        spec = placed_start(spec)
+        spec = _pin_ranks(start_of_placement(spec))
         has_users = spec.cluster is not None and spec.cluster.logins
         own = None if has_users else given_hostfile(spec, "mpich")
         file = _hydra.hosts_file(spec, work_dir, own, lambda line: _with_user(spec, line))
@@ -61,6 +63,18 @@ class IntelMpi:
         # With -machinefile the lines are followed, whatever these variables are.
         hosts = [] if file is None else ["-machinefile", str(file)]
         return _hydra.command_line(self.path, spec, hosts, _without_slurm(spec))
+
+
+def _pin_ranks(spec: LaunchSpec) -> LaunchSpec:
+    """The start with the variables that choose the CPUs of ranks, one list for all hosts.
+
+    Raises:
+        LaunchError: The hosts need different lists.
+    """
+    if spec.cpus is None:
+        return spec
+    name, value = intel_cpu_variable(common_cpu_list(spec, "Intel MPI"))
+    return dataclasses.replace(spec, env={**spec.env, "I_MPI_PIN": "on", name: value})
 
 
 def _without_slurm(spec: LaunchSpec) -> list[str]:

@@ -42,6 +42,8 @@ class LaunchSpec:
         shares_hosts: Other jobs run on the same hosts; its ranks are not bound to cores then,
             unless `launcher_args` bind them.
         cpus: CPUs of the ranks, for a start with a placement; None leaves them to the launcher.
+        is_tool: A program of Fairlead's own. It may share CPUs with what the job runs already, and
+            its first rank alone reads standard input.
     """
 
     program: tuple[str, ...]
@@ -52,6 +54,7 @@ class LaunchSpec:
     launcher_args: tuple[str, ...] = ()
     shares_hosts: bool = False
     cpus: RankCpus | None = None
+    is_tool: bool = False
 
 
 class Launcher(Protocol):
@@ -90,6 +93,11 @@ class Launcher(Protocol):
     @property
     def agent_options(self) -> tuple[str, ...]:
         """Launcher parameters that do the same."""
+        ...
+
+    @property
+    def has_name_service(self) -> bool:
+        """Whether its ranks find one another by MPI_Publish_name (MPI 4.0, section 11.4.4)."""
         ...
 
     def check(self, spec: LaunchSpec) -> None:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairlead.act.launch._placed_start import RANK
 from fairlead.act.launch.launch_spec import Launcher, LaunchSpec
 from fairlead.act.launch.process import LaunchTimeoutError, run
 from fairlead.errors import LaunchError
@@ -25,12 +26,12 @@ __all__ = ["HostedRank", "observe_hosts", "observe_machines", "observe_ranks"]
 TIMEOUT_S = 60.0
 """Guards against a launcher that hangs; starting 256 shells takes about two seconds."""
 
-# The rank by Open MPI, Hydra, PMIx or Slurm. The machine by its own name, its boot and its network:
-# containers of one machine have one boot, and machines of one image may have one name.
+# The machine by its own name, its boot and its network: containers of one machine have one boot,
+# and machines of one image may have one name.
 # Ranks live for half a second: where all end within milliseconds, mpirun of Open MPI 5.0.11
 # sometimes never ends.
 _REPORT = (
-    'echo "fairlead-rank ${OMPI_COMM_WORLD_RANK-${PMI_RANK-${PMIX_RANK-$SLURM_PROCID}}} '
+    f'echo "fairlead-rank {RANK} '
     "$(uname -n) $(cat /proc/sys/kernel/random/boot_id) $(readlink /proc/self/ns/net) "
     "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*/cpus=/p' /proc/self/status)\"; sleep 0.5"
 )
@@ -83,7 +84,7 @@ def observe_ranks(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[
         LaunchError: The launcher failed, or not every rank reported; the message ends with what the
             launcher printed last.
     """
-    small = dataclasses.replace(spec, program=("/bin/sh", "-c", _REPORT), env={})
+    small = dataclasses.replace(spec, program=("/bin/sh", "-c", _REPORT), env={}, is_tool=True)
     try:
         finished = run(launcher.prepare_command(small, work_dir), capture=True, timeout_s=TIMEOUT_S)
     except LaunchTimeoutError as error:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 import resource
 
-__all__ = ["lack_of_files", "suspected_lack_of_files"]
+__all__ = ["explain_lack_of_files", "lack_of_files"]
 
 # MPICH's mpiexec keeps a pipe for output, one for errors and a socket for each host, and needs both
 # ends of a pipe while it starts a host: 4.0.2 failed with 256 files and 600 hosts.
@@ -23,7 +23,7 @@ def lack_of_files(error: BaseException) -> str:
     return f"; at most {limit} files may be open: raise that by ulimit -n {4 * limit}"
 
 
-def suspected_lack_of_files(num_hosts: int) -> str:
+def explain_lack_of_files(num_hosts: int) -> str:
     """The same for a failed launch that may have needed more open files than allowed."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     needed = _FILES_PER_HOST * num_hosts + _OTHER_FILES

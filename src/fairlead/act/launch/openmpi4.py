@@ -11,7 +11,7 @@ import socket
 from pathlib import Path
 
 from fairlead.act.launch import _openmpi
-from fairlead.act.launch._placed_start import placed_start
+from fairlead.act.launch._placed_start import start_of_placement
 from fairlead.act.launch._spec_checks import check_spec, write_once
 from fairlead.act.launch.host_names import is_local_host
 from fairlead.act.launch.launch_spec import LaunchSpec
@@ -33,6 +33,7 @@ class OpenMpi4:
     abi: str = "openmpi-4"
     agent_variables: tuple[str, ...] = ("OMPI_MCA_plm_rsh_agent", "OMPI_MCA_orte_rsh_agent")
     agent_options: tuple[str, ...] = ("plm_rsh_agent", "orte_rsh_agent")
+    has_name_service: bool = True
 
     @classmethod
     def recognise(cls, path: Path, banner: str) -> OpenMpi4 | None:
@@ -49,7 +50,7 @@ class OpenMpi4:
     def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         """Write the files that the program's start needs to `work_dir`; return the command line."""
         self.check(spec)
-        spec = placed_start(spec)
+        spec = start_of_placement(spec)
         return _openmpi.command_line(self.path, spec, _hosts(spec, work_dir))
 
 

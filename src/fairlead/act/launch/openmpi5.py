@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from fairlead.act.launch import _openmpi
-from fairlead.act.launch._placed_start import placed_start
+from fairlead.act.launch._placed_start import start_of_placement
 from fairlead.act.launch._spec_checks import check_spec, option_names, slots_per_host, write_once
 from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.errors import LaunchError
@@ -35,6 +35,7 @@ class OpenMpi5:
     abi: str = "openmpi-5"
     agent_variables: tuple[str, ...] = ("PRTE_MCA_plm_ssh_agent",)
     agent_options: tuple[str, ...] = ("plm_ssh_agent", "plm_rsh_agent")
+    has_name_service: bool = True
 
     @classmethod
     def recognise(cls, path: Path, banner: str) -> OpenMpi5 | None:
@@ -50,7 +51,7 @@ class OpenMpi5:
     def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         """Write the files that the program's start needs to `work_dir`; return the command line."""
         self.check(spec)
-        spec = placed_start(spec)
+        spec = start_of_placement(spec)
         _check_file_names(work_dir)
         return _openmpi.command_line(self.path, spec, _hosts(spec, work_dir))
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from fairlead.act.launch._keeper import END_SOON, PASSED_ON
-from fairlead.act.launch._signals import passing_signals
+from fairlead.act.launch._signals import Signals, pass_signals
 from fairlead.errors import LaunchError
 
 __all__ = ["Finished", "LaunchTimeoutError", "run"]
@@ -34,6 +34,7 @@ class Finished:
         stdout: What it printed, when captured, else "".
         stderr: Its error output, when captured, else "".
         signal: The first signal that asked for its end, of a program of the user; else None.
+        is_over: Whether it was ended because `is_over` of `run` was true.
     """
 
     returncode: int
@@ -41,6 +42,7 @@ class Finished:
     stdout: str = ""
     stderr: str = ""
     signal: int | None = None
+    is_over: bool = False
 
 
 class LaunchTimeoutError(LaunchError):
@@ -56,6 +58,7 @@ def run(
     *,
     env: Mapping[str, str] | None = None,
     timeout_s: float | None = None,
+    is_over: Callable[[], bool] | None = None,
     capture: bool = False,
     on_stderr_line: Callable[[str], None] | None = None,
     stdin: int = subprocess.DEVNULL,
@@ -73,6 +76,8 @@ def run(
         argv: Program and arguments.
         env: Its whole environment; None for this process's own.
         timeout_s: After this time the program is ended as by SIGTERM.
+        is_over: Asked several times a second; when it is true the program is ended as by Ctrl-C,
+            and as by SIGTERM if it has not ended seconds later. In the place of `timeout_s`.
         capture: Return what it prints instead of letting it through.
         on_stderr_line: Gets each line of its error output, as it comes, from another thread. What
             is not captured is then neither let through nor kept.
@@ -90,7 +95,7 @@ def run(
         LaunchError: The program cannot be started.
         LaunchTimeoutError: The time was over.
     """
-    with passing_signals(to_users_program=is_users) as signals:
+    with pass_signals(to_users_program=is_users) as signals:
         started = start(
             argv,
             is_users=is_users,
@@ -101,19 +106,49 @@ def run(
         )
         with started as process:
             signals.attach(process.pid)
+            wait = functools.partial(signals.wait_for, started, timeout_s)
+            over = None if is_over is None else _Over(is_over, process, started, signals)
             printed, errors, timed_out = _collect(
-                process,
-                functools.partial(signals.wait_for, started, timeout_s),
-                capture,
-                on_stderr_line,
+                process, over.wait if over else wait, capture, on_stderr_line
             )
             returncode, seconds = started.report()
-    finished = Finished(returncode, seconds, printed, errors, signals.ending)
-    if timed_out:
+    is_ended = over is not None and over.is_asked
+    finished = Finished(returncode, seconds, printed, errors, signals.ending, is_ended)
+    if timed_out and not is_ended:
         raise LaunchTimeoutError(
             f"{Path(argv[0]).name} did not end within {timeout_s:g} s and was stopped", finished
         )
     return finished
+
+
+class _Over:
+    """Ends a program when it is over for those who have started it."""
+
+    POLL_S = 0.2
+    GRACE_S = 5.0
+
+    def __init__(
+        self,
+        is_over: Callable[[], bool],
+        process: subprocess.Popen[bytes],
+        started: Started,
+        signals: Signals,
+    ) -> None:
+        self.is_asked = False
+        self._is_over, self._process = is_over, process
+        self._started, self._signals = started, signals
+
+    def wait(self) -> bool:
+        """Wait for the end of the program; false where it does not end by itself."""
+        while not self._signals.wait_for(self._started, self.POLL_S):
+            if self._signals.ending is None and self._is_over():
+                # Finding that out may take seconds, in which the program may have ended by itself.
+                if self._signals.wait_for(self._started, 0):
+                    return True
+                self.is_asked = True
+                self._process.send_signal(signal.SIGINT)
+                return self._signals.wait_for(self._started, self.GRACE_S)
+        return True
 
 
 class Started:

@@ -34,7 +34,7 @@ class SharedInput:
         self._problem: OSError | None = None
 
     @contextlib.contextmanager
-    def opened(self, *, last: bool = False) -> Iterator[int]:
+    def open(self, *, last: bool = False) -> Iterator[int]:
         """A file descriptor that one run may read while the block lasts.
 
         Args:

@@ -77,19 +77,34 @@ def _hosts_and_slots(env: Mapping[str, str], suffix: str) -> list[tuple[str, int
     nodes = env.get(f"SLURM_JOB_NODELIST{suffix}") or (None if suffix else _node_list(env))
     if not nodes:
         raise InputError(f"SLURM_JOB_NODELIST{suffix} is not set in this Slurm job")
-    # A job that asked for processors rather than tasks has only the second one.
+    # A job that asked for processors rather than tasks has only the second one. In a step, srun
+    # sets the first one to the step's own tasks.
     names = (f"SLURM_TASKS_PER_NODE{suffix}", f"SLURM_JOB_CPUS_PER_NODE{suffix}")
-    name = next((n for n in names if env.get(n)), None)
+    is_in_step = not suffix and _is_of_step(env)
+    name = next((n for n in names[is_in_step:] if env.get(n)), None)
     if name is None:
         raise InputError(f"{names[0]} is not set in this Slurm job; give --hostfile")
     hosts = expand_node_list(nodes, f"SLURM_JOB_NODELIST{suffix}")
     slots = expand_tasks_per_node(env[name], name)
+    if is_in_step:
+        slots = [max(1, cpus // _cpus_per_task(env)) for cpus in slots]
     if len(hosts) != len(slots):
         raise InputError(
             f"{name}={env[name]!r} is for {len(slots)} hosts, SLURM_JOB_NODELIST{suffix} names "
             f"{len(hosts)}"
         )
     return list(zip(hosts, slots, strict=True))
+
+
+def _is_of_step(env: Mapping[str, str]) -> bool:
+    """Whether the tasks are those of a step, and not of the job."""
+    of_step = env.get("SLURM_STEP_TASKS_PER_NODE")
+    return of_step is not None and of_step == env.get("SLURM_TASKS_PER_NODE")
+
+
+def _cpus_per_task(env: Mapping[str, str]) -> int:
+    text = env.get("SLURM_CPUS_PER_TASK", "1")
+    return int(text) if re.fullmatch(r"[1-9][0-9]{0,4}", text, re.ASCII) else 1
 
 
 def _cluster(hosts: Sequence[tuple[str, int]], given: GivenHosts | None) -> Cluster:

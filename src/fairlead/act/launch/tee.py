@@ -8,13 +8,15 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["copied"]
+__all__ = ["copy_output"]
 
 _CHUNK_BYTES = 1 << 16
 
 
 @contextlib.contextmanager
-def copied(places: Sequence[int], on_line: Callable[[bytes], None] | None = None) -> Iterator[int]:
+def copy_output(
+    places: Sequence[int], on_line: Callable[[bytes], None] | None = None
+) -> Iterator[int]:
     """A file descriptor for a program to write to; its output is copied to each place.
 
     Output is passed on at once, also in parts of lines. All writers must have ended before the

@@ -32,7 +32,7 @@ RELAY_FILE = "relay.json"
 DEFAULT_THRESHOLD_BYTES = 65536
 
 RELAY_RULES = ("trials", "mcm")
-"""How messages choose paths (mpi/intercept/relay/messenger/path_rules.hpp), the default first."""
+"""How messages choose paths (relay/routing/path_rules.hpp), the default first."""
 
 DEFAULT_ZONES = (2.0, 4.0)
 """Where MCM's zones medium and high begin, as times of what a message takes without load on the
@@ -70,6 +70,7 @@ def write_relay_plan(
     *,
     threshold_bytes: int = DEFAULT_THRESHOLD_BYTES,
     is_forced: bool = False,
+    has_pauses: bool = False,
     rule: str = RELAY_RULES[0],
     zones: tuple[float, float] = DEFAULT_ZONES,
 ) -> None:
@@ -83,6 +84,7 @@ def write_relay_plan(
         key: The job's key, by `new_key`.
         threshold_bytes: Size from which messages may be relayed, the same on all ranks.
         is_forced: All such messages are relayed, also where that is slower; for tests.
+        has_pauses: The processes pause between rows of messages, as a rehearsal does.
         rule: One of RELAY_RULES.
         zones: Where the zones of the rule "mcm" begin: medium and high, from 1.
 
@@ -103,7 +105,7 @@ def write_relay_plan(
     if not 1.0 <= zones[0] <= zones[1] < math.inf:
         raise InputError(f"plan: zones: expected 1 <= medium <= high, got {zones}")
     write_network_plan(folder, network)
-    fields = {
+    fields: dict[str, object] = {
         "key": key,
         "threshold_bytes": threshold_bytes,
         "is_forced": is_forced,
@@ -115,6 +117,8 @@ def write_relay_plan(
         "segment_s": _without_infinity(table.segment_s) if rule == "mcm" else [],
         "routes": [_route(route) for route in table.routes],
     }
+    if has_pauses:
+        fields["has_pauses"] = True
     write_plan_file(folder, RELAY_FILE, fields, VERSION, is_private=True)
 
 

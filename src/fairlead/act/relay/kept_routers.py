@@ -61,7 +61,7 @@ class _Run(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         routers = self.server.routers
         try:
-            job = self._asked()
+            job = self._ask()
         except OSError:
             return
         except Error as error:
@@ -76,7 +76,7 @@ class _Run(socketserver.StreamRequestHandler):
             with contextlib.suppress(LaunchError):
                 routers.end(job.key, job.hosts)
 
-    def _asked(self) -> _Job:
+    def _ask(self) -> _Job:
         job = parse_json(self.rfile.readline(_MAX_LINE_BYTES), _Job, "job of a run")
         if len(set(job.hosts)) != len(job.hosts):
             raise InputError("job of a run: hosts: one is named twice")
@@ -105,7 +105,7 @@ def service_for(routers: Routers) -> Iterator[_Service]:
         InputError: Routers are kept already, or the socket cannot be made.
     """
     path = _socket_path()
-    with _only_one(path), _listening(path, routers) as service:
+    with _only_one(path), _listen(path, routers) as service:
         yield service
 
 
@@ -126,7 +126,7 @@ def _only_one(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _listening(path: Path, routers: Routers) -> Iterator[_Service]:
+def _listen(path: Path, routers: Routers) -> Iterator[_Service]:
     former = os.umask(0o177)
     try:
         # That of a service which was killed.
@@ -158,7 +158,7 @@ def kept_routers(key: str, hosts: Sequence[str]) -> Iterator[list[RouterPlace] |
     Raises:
         Error: The service has none on one of the hosts, cannot start one again, or does not answer.
     """
-    service = _called(_socket_path())
+    service = _connect(_socket_path())
     if service is None:
         yield None
         return
@@ -195,7 +195,7 @@ def _short_name(path: Path) -> Iterator[str]:
         os.close(folder)
 
 
-def _called(path: Path) -> socket.socket | None:
+def _connect(path: Path) -> socket.socket | None:
     """A connection with the service; None if there is none.
 
     Raises:

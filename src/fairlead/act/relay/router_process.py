@@ -75,7 +75,7 @@ class RouterProcess:
         """Whether it runs no more."""
         return self._process.poll() is not None
 
-    def tell(self, facts: Mapping[str, object]) -> None:
+    def send(self, facts: Mapping[str, object]) -> None:
         """Write a line, which `answer` then answers."""
         self._num_unanswered += 1
         # If the router has ended, the missing answer shows it.

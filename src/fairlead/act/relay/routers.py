@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fairlead.act.launch import Launcher
-from fairlead.act.launch.host_names import addresses_for_all, is_local_host
-from fairlead.act.launch.reach import remote_agent
+from fairlead.act.launch.host_names import addresses_for_all
+from fairlead.act.launch.remote_command import remote_command_of
 from fairlead.act.plan.relay import RouterPlace
 from fairlead.act.relay.router_process import RouterEndedError, RouterProcess
 from fairlead.errors import LaunchError
 from fairlead.files.package_folders import found_in_package
 
-__all__ = ["Routers", "router_program", "running_routers"]
+__all__ = ["Routers", "router_program", "run_routers"]
 
 _START_S = 20.0
 _END_S = 5.0
@@ -77,7 +77,7 @@ class Routers:
         self._report = report
         self._is_over = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
-        self._agent = remote_agent(launcher, launcher_args) or ["ssh", "-o", "BatchMode=yes"]
+        self._on = remote_command_of(launcher, launcher_args)
         self._running: dict[str, _Router] = {}
         self._locks = {host: threading.Lock() for host in hosts}
 
@@ -123,7 +123,7 @@ class Routers:
         with self._held(hosts):
             for host in hosts:
                 self._running[host].jobs.pop(key, None)
-            self._tell(hosts, [{"ended": key}] * len(hosts), "ended", _END_S)
+            self._send_all(hosts, [{"ended": key}] * len(hosts), "ended", _END_S)
 
     @contextlib.contextmanager
     def _held(self, hosts: Sequence[str]) -> Iterator[None]:
@@ -146,7 +146,7 @@ class Routers:
         lines: list[dict[str, object]] = [
             {"key": key, "host": index, "peers": peers} for index in range(len(hosts))
         ]
-        self._tell(hosts, lines, "taken", _START_S)
+        self._send_all(hosts, lines, "taken", _START_S)
         for host, line in zip(hosts, lines, strict=True):
             self._running[host].jobs[key] = line
         return places
@@ -213,7 +213,7 @@ class Routers:
         router.process.wait_for_answer(left_s(), self._is_over)
         _port(router.process, host, left_s())
         for line in router.jobs.values():
-            router.process.tell(line)
+            router.process.send(line)
             router.process.wait_for_answer(left_s(), self._is_over)
             if router.process.answer(left_s()).get("job") != "taken":
                 raise LaunchError(f"{host}: its router refused the job")
@@ -252,10 +252,7 @@ class Routers:
         )
         return self._on(host, ["/bin/sh", "-c", script])
 
-    def _on(self, host: str, program: Sequence[str]) -> list[str]:
-        return [*program] if is_local_host(host) else [*self._agent, host, shlex.join(program)]
-
-    def _tell(
+    def _send_all(
         self,
         hosts: Sequence[str],
         lines: Sequence[Mapping[str, object]],
@@ -264,7 +261,7 @@ class Routers:
     ) -> None:
         processes = [self._running[host].process for host in hosts]
         for process, line in zip(processes, lines, strict=True):
-            process.tell(line)
+            process.send(line)
         left_s = _limit(limit_s)
         failures: list[LaunchError] = []
         for host, process in zip(hosts, processes, strict=True):
@@ -334,7 +331,7 @@ def _end(processes: Sequence[RouterProcess]) -> None:
 
 
 @contextlib.contextmanager
-def running_routers(
+def run_routers(
     launcher: Launcher,
     hosts: Sequence[str],
     key: str,

@@ -6,11 +6,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fairlead.act.linked_libraries import list_libraries
 from fairlead.act.tuning_files.tuning_file import NativeRule
 from fairlead.errors import InputError
 
@@ -57,8 +57,7 @@ def built_in_selection(program: Path) -> Selection:
     Raises:
         InputError: There is none.
     """
-    listed = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
-    library = _LIBRARY.search(listed.stdout)
+    library = _LIBRARY.search(list_libraries(program))
     if library is None:
         raise InputError(f"{program}: is not linked with an MPICH library")
     found = _BUILT_IN.search(Path(library[1]).read_bytes())
@@ -131,12 +130,12 @@ def _with_sizes(rules: Sequence[NativeRule], otherwise: Selection) -> Selection:
     for rule in rules:
         if rule.min_bytes > end:
             found[f"avg_msg_size<{rule.min_bytes}"] = otherwise
-        found[f"avg_msg_size<={rule.max_bytes}"] = _guarded(rule, otherwise)
+        found[f"avg_msg_size<={rule.max_bytes}"] = _selection_of(rule, otherwise)
         end = rule.max_bytes + 1
     return {**found, "avg_msg_size=any": otherwise}
 
 
-def _guarded(rule: NativeRule, otherwise: Selection) -> Selection:
+def _selection_of(rule: NativeRule, otherwise: Selection) -> Selection:
     """The algorithm where it works, and what MPICH decides elsewhere."""
     title = rule.operation[0].upper() + rule.operation[1:]
     chosen: Selection = {f"algorithm=MPIR_{title}_intra_{rule.algorithm}": {}}

@@ -65,7 +65,7 @@ class TuningFile(Protocol):
 
         Args:
             rules: Without overlap; calls that none covers stay as the MPI decides.
-            num_ranks: For communicators of so many ranks, where the MPI can tell.
+            num_ranks: For communicators of so many ranks, where the MPI can distinguish them.
             library: A program or library that is linked with the MPI's own.
 
         Raises:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way of a collective call that is fastest beyond doubt, and the rules that follow from it."""
+"""The algorithm of a collective call that is significantly faster, and the rules that follow."""
 
 from __future__ import annotations
 

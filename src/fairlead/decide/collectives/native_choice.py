@@ -56,7 +56,7 @@ def other_order_is_better(found: Sequence[NativeTimes]) -> bool:
 
 
 def choose_native(found: NativeTimes, placement: Placement, is_reordered: bool) -> Choice:
-    """The algorithm in the order that is used, if it is faster there beyond doubt; else the MPI's.
+    """The algorithm in the order that is used, if it is significantly faster there; else the MPI's.
 
     The saving is against the MPI as it is, in the given order.
     """

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 
 from fairlead.decide.expected_gain import Gain, expected_gain
 from fairlead.decide.hosts.bad_hosts import BadHost, find_bad_hosts
-from fairlead.decide.hosts.prices import checked_prices
+from fairlead.decide.hosts.prices import check_prices
 from fairlead.decide.hosts.trials import HostSet, Question, Trials, by_price, by_time
 from fairlead.decide.placement import DEFAULT_OBJECTIVE, require_method
 from fairlead.errors import InputError, TopologyError
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import Cost
+from fairlead.model.host_rates import Straggler, stragglers
 from fairlead.model.network import Network
 from fairlead.model.traffic import Traffic
 from fairlead.narrator import Progress
@@ -98,11 +99,13 @@ class Advice:
     Attributes:
         network: The network.
         bad_hosts: Those with the strongest evidence first.
+        stragglers: Those that compute slower than the others, the slowest first.
         hosts: Which hosts to use; None where no traffic was given.
     """
 
     network: Network
     bad_hosts: tuple[BadHost, ...]
+    stragglers: tuple[Straggler, ...]
     hosts: HostAdvice | None
 
 
@@ -144,17 +147,22 @@ def advise(
     if network.num_hosts < 2:
         raise TopologyError("advise: one host leaves nothing to choose; two or more are needed")
     bad_hosts = tuple(find_bad_hosts(network))
+    slow = () if network.host_rates is None else tuple(stragglers(network.host_rates))
     if traffic is None:
         if prices is not None or wanted_time_s is not None:
             raise InputError("prices and a wanted time need the traffic of a program")
-        return Advice(network, bad_hosts, None)
+        return Advice(network, bad_hosts, slow, None)
     if cluster is None:
         raise InputError("a traffic needs a cluster: which hosts there are, and with which slots")
     require_method(method)
     _require_usable(network, traffic, cluster, wanted_time_s, prices is not None)
-    checked = None if prices is None else checked_prices(prices, cluster.hosts)
+    checked = None if prices is None else check_prices(prices, cluster.hosts)
     question = Question(traffic, network, cluster, checked, method, metric, objective, seed)
-    return Advice(network, bad_hosts, _host_advice(question, bad_hosts, wanted_time_s, on_progress))
+    # In the order of the evidence, each once.
+    named = dict.fromkeys([bad.host for bad in bad_hosts])
+    left_out = (*named, *(h for s in slow if (h := network.hosts[s.host]) not in named))
+    hosts = _host_advice(question, left_out, wanted_time_s, on_progress)
+    return Advice(network, bad_hosts, slow, hosts)
 
 
 def _require_usable(
@@ -177,13 +185,13 @@ def _require_usable(
 
 def _host_advice(
     question: Question,
-    bad_hosts: tuple[BadHost, ...],
+    bad_hosts: tuple[str, ...],
     wanted_time_s: float | None,
     on_progress: Progress | None,
 ) -> HostAdvice:
     trials = Trials(question)
     all_hosts = trials.host_set(frozenset(question.cluster.hosts))
-    leaving_out = _leaving_out(trials, all_hosts, bad_hosts) if bad_hosts else None
+    leaving_out = _leave_hosts_out(trials, all_hosts, bad_hosts) if bad_hosts else None
     trials.search(on_progress)
     best_of_size = _best_of_size(trials)
     return HostAdvice(
@@ -196,12 +204,11 @@ def _host_advice(
         best_of_size=best_of_size,
         enough=_enough(question, best_of_size),
         wanted_time_s=wanted_time_s,
-        wanted=_wanted(trials, wanted_time_s),
+        wanted=_find_wanted(trials, wanted_time_s),
     )
 
 
-def _leaving_out(trials: Trials, all_hosts: HostSet, bad_hosts: tuple[BadHost, ...]) -> LeavingOut:
-    bad = tuple(found.host for found in bad_hosts)
+def _leave_hosts_out(trials: Trials, all_hosts: HostSet, bad: tuple[str, ...]) -> LeavingOut:
     others = frozenset(all_hosts.hosts) - set(bad)
     question = trials.question
     num_ranks = sum(len(all_hosts.placement.ranks_on(host)) for host in bad)
@@ -231,7 +238,7 @@ def _gain(question: Question, host_set: HostSet, baseline: HostSet, cost: str) -
 
 def _best_of_size(trials: Trials) -> tuple[HostSet, ...]:
     best: dict[int, HostSet] = {}
-    for host_set in sorted(trials.tried(), key=by_time):
+    for host_set in sorted(trials.predictions(), key=by_time):
         best.setdefault(len(host_set.hosts), host_set)
     return tuple(best[size] for size in sorted(best))
 
@@ -246,13 +253,15 @@ def _enough(question: Question, best_of_size: tuple[HostSet, ...]) -> HostSet:
     return best
 
 
-def _wanted(trials: Trials, wanted_time_s: float | None) -> HostSet | None:
+def _find_wanted(trials: Trials, wanted_time_s: float | None) -> HostSet | None:
     has_prices = trials.question.prices is not None
     if wanted_time_s is None:
-        return min(trials.tried(), key=by_price) if has_prices else None
-    meeting = [host_set for host_set in trials.tried() if host_set.time_s <= wanted_time_s]
+        return min(trials.predictions(), key=by_price) if has_prices else None
+    meeting = [host_set for host_set in trials.predictions() if host_set.time_s <= wanted_time_s]
     if not meeting:
-        best = min(trials.tried(), key=lambda host_set: (*by_time(host_set), len(host_set.hosts)))
+        best = min(
+            trials.predictions(), key=lambda host_set: (*by_time(host_set), len(host_set.hosts))
+        )
         raise InputError(
             f"no choice of these hosts is predicted to take {format_duration(wanted_time_s)} or "
             f"less; the best takes {format_duration(best.time_s)}, on {', '.join(best.hosts)}"

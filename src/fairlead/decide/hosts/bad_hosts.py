@@ -145,7 +145,7 @@ def find_bad_hosts(network: Network) -> list[BadHost]:
             _Found(p_value, host)
             for host in kept
             for quantity in quantities
-            for _direction, p_value, _symptom in _judged(network, quantity, host, kept)
+            for _direction, p_value, _symptom in _find_symptoms(network, quantity, host, kept)
             if p_value < allowed
         ]
         if not found:
@@ -154,7 +154,7 @@ def find_bad_hosts(network: Network) -> list[BadHost]:
         symptoms = [
             symptom
             for quantity in quantities
-            for _direction, p_value, symptom in _judged(network, quantity, worst, kept)
+            for _direction, p_value, symptom in _find_symptoms(network, quantity, worst, kept)
             if p_value < allowed
         ]
         bad.append(BadHost(network.hosts[worst], tuple(symptoms)))
@@ -177,7 +177,7 @@ def _near(one: BadHost, bad: list[BadHost], network: Network) -> tuple[str, ...]
     return tuple(other for other in others if is_fine(one.host, other) and is_fine(other, one.host))
 
 
-def _judged(
+def _find_symptoms(
     network: Network, quantity: _Quantity, host: int, kept: list[int]
 ) -> Iterator[tuple[Direction, float, Symptom]]:
     """Directions in which most pairs of a host are clearly bad, with the p-value of each."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairlead.errors import InputError
 
-__all__ = ["checked_prices", "parse_prices"]
+__all__ = ["check_prices", "parse_prices"]
 
 
 def parse_prices(text: str, hosts: Sequence[str]) -> dict[str, float]:
@@ -33,7 +33,7 @@ def parse_prices(text: str, hosts: Sequence[str]) -> dict[str, float]:
         places = [("--prices", part) for part in text.split(",")]
     else:
         price = _number(text, "--prices", "neither a file, nor host=price,..., nor a number")
-        return checked_prices(dict.fromkeys(hosts, price), hosts)
+        return check_prices(dict.fromkeys(hosts, price), hosts)
     prices: dict[str, float] = {}
     for place, line in places:
         content = line.partition("#")[0].strip()
@@ -46,10 +46,10 @@ def parse_prices(text: str, hosts: Sequence[str]) -> dict[str, float]:
         if host in prices:
             raise InputError(f"{place}: host {host!r} has a price already")
         prices[host] = _number(price_text, place, "not a number")
-    return checked_prices(prices, hosts)
+    return check_prices(prices, hosts)
 
 
-def checked_prices(prices: Mapping[str, float], hosts: Sequence[str]) -> dict[str, float]:
+def check_prices(prices: Mapping[str, float], hosts: Sequence[str]) -> dict[str, float]:
     """The prices of the hosts.
 
     Raises:

@@ -72,8 +72,13 @@ class HostSet:
 
     @property
     def judged_s(self) -> float:
-        """Time for comparing sets: the predicted run time, or `bottleneck_s` without one."""
-        return self.cost.bottleneck_s if math.isnan(self.time_s) else self.time_s
+        """Time for comparing sets: the predicted run time, or `changing_s` without one."""
+        return changing_s(self.cost) if math.isnan(self.time_s) else self.time_s
+
+
+def changing_s(cost: Cost) -> float:
+    """The part of a run that depends on the placement; with computing where hosts differ in it."""
+    return cost.bottleneck_s if cost.slowest_rank_s is None else cost.slowest_rank_s
 
 
 Key = Callable[[HostSet], tuple[float, ...]]
@@ -97,7 +102,7 @@ class Trials:
         traced: Predicted cost of the traced run, which is taken to be the launcher's placement on
             all hosts.
         rest_s: The part of the traced run time that no placement changes: run time minus
-            `traced.bottleneck_s`, at least 0; `nan` where the run time is unknown.
+            `changing_s` of the traced run, at least 0; `nan` where the run time is unknown.
     """
 
     def __init__(
@@ -112,7 +117,7 @@ class Trials:
         self._most_candidates = most_candidates
         launchers = place(question.traffic, question.network, question.cluster, "launcher")
         self.traced = evaluate(launchers, question.traffic, question.network)
-        rest_s = question.traffic.run_time_s - self.traced.bottleneck_s
+        rest_s = question.traffic.run_time_s - changing_s(self.traced)
         self.rest_s = math.nan if math.isnan(rest_s) else max(rest_s, 0.0)
         # The first of several equal sets is kept, so that idle hosts are slow ones.
         self._slowest_first = _slowest_first(question)
@@ -121,10 +126,10 @@ class Trials:
     def host_set(self, hosts: frozenset[str]) -> HostSet:
         """The prediction for these hosts."""
         if hosts not in self._set_of_hosts:
-            self._set_of_hosts[hosts] = self._predicted(hosts)
+            self._set_of_hosts[hosts] = self._predict(hosts)
         return self._set_of_hosts[hosts]
 
-    def tried(self) -> list[HostSet]:
+    def predictions(self) -> list[HostSet]:
         """All predictions made so far."""
         return list(self._set_of_hosts.values())
 
@@ -174,7 +179,7 @@ class Trials:
         dearest = sorted(slowest, key=lambda host: -prices[host])[: self._most_candidates]
         return list(dict.fromkeys([*candidates, *dearest]))
 
-    def _predicted(self, hosts: frozenset[str]) -> HostSet:
+    def _predict(self, hosts: frozenset[str]) -> HostSet:
         asked = self.question
         part = asked.cluster.select([host for host in asked.cluster.hosts if host in hosts])
         placement = place(
@@ -187,7 +192,7 @@ class Trials:
             seed=asked.seed,
         )
         cost = evaluate(placement, asked.traffic, asked.network)
-        time_s = self.rest_s + cost.bottleneck_s
+        time_s = self.rest_s + changing_s(cost)
         prices = asked.prices
         per_hour = math.nan if prices is None else sum(prices[host] for host in part.hosts)
         return HostSet(part.hosts, placement, cost, time_s, per_hour * time_s / HOUR_S)

@@ -8,6 +8,8 @@ from fairlead.decide.placement.problem import (
     DEFAULT_OBJECTIVE,
     METRICS,
     OBJECTIVES,
+    SLOWEST_RANK,
+    choose_objective,
 )
 
 __all__ = [
@@ -16,6 +18,8 @@ __all__ = [
     "METHODS",
     "METRICS",
     "OBJECTIVES",
+    "SLOWEST_RANK",
+    "choose_objective",
     "place",
     "require_method",
 ]

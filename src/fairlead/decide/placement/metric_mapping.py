@@ -14,7 +14,7 @@ from fairlead import _core
 from fairlead.errors import InputError, ShapeError
 from fairlead.model.cost import rank_matrix
 
-__all__ = ["MOST_CORES", "estimated_costs", "map_by_metric"]
+__all__ = ["MOST_CORES", "estimate_costs", "map_by_metric"]
 
 MOST_CORES = 1024
 """Most cores of a complete graph: Scotch keeps a distance for each pair of its parts."""
@@ -57,7 +57,7 @@ def map_by_metric(bytes_between: sp.csr_array, weight: Weights, seed: int = 0) -
     return np.array(_core.scotch_metric_mapping(rank_matrix(bytes_between), weight, seed))
 
 
-def estimated_costs(bytes_between: sp.csr_array, weight: Weights, core_of_task: Ints) -> Weights:
+def estimate_costs(bytes_between: sp.csr_array, weight: Weights, core_of_task: Ints) -> Weights:
     """Estimated communication cost of each message: its bytes times the weight of its edge.
 
     Source: ORACLE section V, before figure 5.

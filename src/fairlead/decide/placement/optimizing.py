@@ -10,7 +10,7 @@ import numpy as np
 
 from fairlead import _core
 from fairlead.decide.placement.filling import blocked
-from fairlead.decide.placement.problem import HostOfRank, Problem, SearchLimits
+from fairlead.decide.placement.problem import SLOWEST_RANK, HostOfRank, Problem, SearchLimits
 from fairlead.decide.placement.scotch_best import scotch_best
 from fairlead.errors import TopologyError
 from fairlead.model.cost import rank_matrix
@@ -51,6 +51,15 @@ def optimize(problem: Problem) -> HostOfRank:
     slots = np.array(problem.cluster.slots, dtype=np.int64)
     if problem.objective == "sum":
         found = _core.optimize_sum(rank_matrix(problem.weights), problem.host_cost_s, slots, limits)
+    elif problem.objective == SLOWEST_RANK:
+        _require_measured(problem)
+        found = _core.optimize_slowest_rank(
+            *problem.compiled_traffic,
+            problem.compiled_rates,
+            problem.demand.arrays(),
+            slots,
+            limits,
+        )
     else:
         _require_measured(problem)
         found = _core.optimize_bottleneck(

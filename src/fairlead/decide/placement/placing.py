@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping
 
 import numpy as np
@@ -13,10 +14,12 @@ from fairlead.decide.placement.problem import (
     DEFAULT_OBJECTIVE,
     METRICS,
     OBJECTIVES,
+    SLOWEST_RANK,
     HostOfRank,
     OnProgress,
     Problem,
     SearchLimits,
+    choose_objective,
 )
 from fairlead.errors import InputError, ShapeError, TopologyError
 from fairlead.model.cluster import Cluster
@@ -45,6 +48,8 @@ def place(
     max_moves: int | None = None,
     on_progress: OnProgress | None = None,
     rank_coordinates: npt.ArrayLike | None = None,
+    weigh_hosts: bool = True,
+    uneven: bool = False,
 ) -> Placement:
     """Choose a host for each rank; no host gets more ranks than slots.
 
@@ -73,6 +78,11 @@ def place(
             with what it has when it returns False.
         rank_coordinates: For `geometric`: where the ranks are in the program's own space, shape
             (T, D), such as a grid of processes; None: made up from the traffic.
+        weigh_hosts: Whether the default objective becomes "slowest-rank", `Cost.slowest_rank_s`,
+            where the network's hosts differ in speed beyond their spread and the traffic has the
+            computing times of its ranks.
+        uneven: Whether that objective may give a slow host fewer ranks than its even share, where
+            other hosts have slots.
 
     Raises:
         InputError: A name is unknown; the message lists those there are. Or an argument is out of
@@ -97,11 +107,11 @@ def place(
     if method != "geometric" and rank_coordinates is not None:
         raise InputError("rank_coordinates: only the method 'geometric' has a use for them")
     limits = SearchLimits(
-        time_limit_s=_checked_limit(time_limit_s),
-        num_threads=_checked_count("num_threads", num_threads),
-        fixed=_checked_fixed(fixed or {}, cluster, traffic.num_ranks),
-        start=None if start is None else _checked_start(start, cluster, traffic.num_ranks),
-        max_moves=None if max_moves is None else _checked_count("max_moves", max_moves),
+        time_limit_s=_check_limit(time_limit_s),
+        num_threads=_check_count("num_threads", num_threads),
+        fixed=_check_fixed(fixed or {}, cluster, traffic.num_ranks),
+        start=None if start is None else _check_start(start, cluster, traffic.num_ranks),
+        max_moves=None if max_moves is None else _check_count("max_moves", max_moves),
         on_progress=on_progress,
     )
     _require_consistent(limits)
@@ -111,7 +121,12 @@ def place(
             f"{used.source}: a host tree has costs but no rates: place on it by the objective "
             f"'sum', got {objective!r}"
         )
-    at = _checked_coordinates(rank_coordinates, traffic.num_ranks)
+    at = _check_coordinates(rank_coordinates, traffic.num_ranks)
+    if METHODS[method].uses_objective:
+        objective = choose_objective(objective, carried, used, weigh_hosts)
+    is_free = limits.start is None and not limits.fixed
+    if objective == SLOWEST_RANK and not uneven and is_free:
+        cluster = _with_even_slots(cluster, traffic.num_ranks)
     problem = Problem(carried, used, cluster, metric, objective, seed, limits, at, traffic)
     host_of_rank = METHODS[method].place(problem)
     return Placement(
@@ -122,6 +137,17 @@ def place(
     )
 
 
+def _with_even_slots(cluster: Cluster, num_ranks: int) -> Cluster:
+    """The cluster with no more slots than a host's even share of the ranks, where they fit."""
+    slots = np.array(cluster.slots)
+    level = next(
+        level
+        for level in range(1, int(slots.max()) + 1)
+        if np.minimum(slots, level).sum() >= num_ranks
+    )
+    return dataclasses.replace(cluster, slots=tuple(np.minimum(slots, level).tolist()))
+
+
 def _require_absent(**given: object) -> None:
     """Check that no option was given that only `optimize` uses."""
     for name, value in given.items():
@@ -129,7 +155,7 @@ def _require_absent(**given: object) -> None:
             raise InputError(f"{name}: only the method 'optimize' has a use for it")
 
 
-def _checked_coordinates(
+def _check_coordinates(
     given: npt.ArrayLike | None, num_ranks: int
 ) -> npt.NDArray[np.float64] | None:
     if given is None:
@@ -145,19 +171,19 @@ def _checked_coordinates(
     return at
 
 
-def _checked_limit(time_limit_s: float | None) -> float | None:
+def _check_limit(time_limit_s: float | None) -> float | None:
     if time_limit_s is not None and not (np.isfinite(time_limit_s) and time_limit_s > 0):
         raise InputError(f"time_limit_s: must be finite and > 0, got {time_limit_s}")
     return time_limit_s
 
 
-def _checked_count(name: str, number: int) -> int:
+def _check_count(name: str, number: int) -> int:
     if number < 0:
         raise InputError(f"{name}: must be >= 0, got {number}")
     return number
 
 
-def _checked_fixed(fixed: Mapping[int, str], cluster: Cluster, num_ranks: int) -> dict[int, int]:
+def _check_fixed(fixed: Mapping[int, str], cluster: Cluster, num_ranks: int) -> dict[int, int]:
     position = {host: index for index, host in enumerate(cluster.hosts)}
     room = list(cluster.slots)
     checked = {}
@@ -173,7 +199,7 @@ def _checked_fixed(fixed: Mapping[int, str], cluster: Cluster, num_ranks: int) -
     return checked
 
 
-def _checked_start(start: Placement, cluster: Cluster, num_ranks: int) -> HostOfRank:
+def _check_start(start: Placement, cluster: Cluster, num_ranks: int) -> HostOfRank:
     if start.num_ranks != num_ranks:
         raise ShapeError(f"start: expected {num_ranks} ranks, got {start.num_ranks}")
     position = {host: index for index, host in enumerate(cluster.hosts)}

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from fairlead import _core
 from fairlead.model.cluster import Cluster
+from fairlead.model.compute_demand import ComputeDemand, compute_demand
 from fairlead.model.cost import network_arrays, rank_matrix
 from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
@@ -22,14 +23,19 @@ from fairlead.model.traffic import Traffic
 METRICS = ("bytes", "messages")
 """`bytes` costs 1 / bandwidth_Bps each, `messages` latency_s each."""
 
+SLOWEST_RANK = "slowest-rank"
+"""The objective that weighs hosts by their speed; it takes the place of the default where they
+differ."""
+
 COST_OF_OBJECTIVE = {
     "sum": "serial_time_s",
     "bottleneck": "bottleneck_s",
     "bottleneck-and-mean": "bottleneck_and_mean_s",
+    SLOWEST_RANK: "slowest_rank_s",
 }
 """The predicted time of `Cost` by which placements of each objective are compared."""
 
-OBJECTIVES = tuple(COST_OF_OBJECTIVE)
+OBJECTIVES = tuple(name for name in COST_OF_OBJECTIVE if name != SLOWEST_RANK)
 """`sum` of traffic times cost over all pairs of ranks, or the time with that name."""
 
 DEFAULT_OBJECTIVE = "bottleneck-and-mean"
@@ -37,6 +43,25 @@ DEFAULT_OBJECTIVE = "bottleneck-and-mean"
 (bench/objective); on those whose bottlenecks were measured `bottleneck` is closer."""
 
 HostOfRank = npt.NDArray[np.int64]
+
+
+def choose_objective(
+    objective: str, traffic: Traffic, network: Network | HostTree, weigh_hosts: bool = True
+) -> str:
+    """The objective by which placements are compared.
+
+    That is `slowest-rank` in place of the default where hosts differ in speed beyond their spread
+    and it is known what each rank computes, and the given one in all other cases.
+
+    Args:
+        objective: One of OBJECTIVES.
+        traffic: What the ranks exchange and compute.
+        network: The hosts, with their rates.
+        weigh_hosts: Whether that is wanted.
+    """
+    if not weigh_hosts or objective != DEFAULT_OBJECTIVE or not isinstance(network, Network):
+        return objective
+    return objective if compute_demand(traffic, network) is None else SLOWEST_RANK
 
 
 OnProgress = Callable[[int, int], bool]
@@ -75,7 +100,7 @@ class Problem:
         network: Measurements or a tree of the cluster's hosts in the cluster's order.
         cluster: Hosts and slots; the ranks fit.
         metric: One of METRICS.
-        objective: One of OBJECTIVES.
+        objective: One of OBJECTIVES, or `slowest-rank`.
         seed: Where random numbers start.
         rank_coordinates: Coordinates of the ranks, shape (T, D), or None; for `geometric` only.
         limits: Bounds on the search of `optimize`; the other methods ignore them.
@@ -134,6 +159,13 @@ class Problem:
         return network_arrays(self.rates)
 
     @functools.cached_property
+    def demand(self) -> ComputeDemand:
+        """What the ranks compute, and how fast the hosts are, for the objective `slowest-rank`."""
+        demand = compute_demand(self.traffic, self.rates)
+        assert demand is not None, "nothing is known about hosts or ranks"
+        return demand
+
+    @functools.cached_property
     def compiled_traffic(self) -> tuple[_core.RankMatrix, _core.RankMatrix]:
         """Bytes and messages in the compiled core's form."""
         return rank_matrix(self.traffic.bytes), rank_matrix(self.traffic.messages)
@@ -142,6 +174,10 @@ class Problem:
         """The value of the objective for a placement; less is better."""
         if self.objective == "sum":
             return _core.weighted_sum(rank_matrix(self.weights), self.host_cost_s, host_of_rank)
+        if self.objective == SLOWEST_RANK:
+            return _core.slowest_rank_s(
+                *self.compiled_traffic, self.compiled_rates, self.demand.arrays(), host_of_rank
+            )
         cost = _core.evaluate(*self.compiled_traffic, self.compiled_rates, host_of_rank)
         return float(getattr(cost, COST_OF_OBJECTIVE[self.objective]))
 

@@ -13,7 +13,12 @@ import scipy.sparse as sp
 
 from fairlead import _core
 from fairlead.decide.placement.filling import blocked
-from fairlead.decide.placement.problem import HostOfRank, Problem
+from fairlead.decide.placement.problem import (
+    DEFAULT_OBJECTIVE,
+    SLOWEST_RANK,
+    HostOfRank,
+    Problem,
+)
 from fairlead.decide.placement.rank_groups import assign_fitting, merge_ranks, with_equal_pairs
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import rank_matrix
@@ -43,7 +48,12 @@ def scotch_groups(problem: Problem) -> HostOfRank:
     """Scotch groups the ranks, whatever the network; the groups go to hosts in their order."""
     if problem.cluster.num_hosts == 1:
         return blocked(problem)
-    even = dataclasses.replace(problem, network=with_equal_pairs(problem.network))
+    even = dataclasses.replace(
+        problem,
+        network=with_equal_pairs(problem.network),
+        # Which host a group gets is the launcher's choice, so how fast hosts are plays no part.
+        objective=DEFAULT_OBJECTIVE if problem.objective == SLOWEST_RANK else problem.objective,
+    )
     return _in_launcher_order(scotch_best(even), problem.cluster)
 
 

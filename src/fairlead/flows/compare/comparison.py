@@ -16,7 +16,7 @@ from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
 from fairlead.flows.compare import statistics
 from fairlead.flows.compare.statistics import Agreement, Interval
-from fairlead.model.cost_names import COST_NAMES
+from fairlead.model.cost_names import COST_NAMES, SELDOM_KNOWN
 from fairlead.model.placement import Placement
 
 __all__ = ["Comparison", "MethodRuns", "PredictedCost"]
@@ -51,6 +51,7 @@ class PredictedCost(_Record):
     serial_time_s: _Amount
     bottleneck_s: _Amount
     bottleneck_and_mean_s: _Amount
+    slowest_rank_s: _Amount = None
 
 
 class MethodRuns(_Record):
@@ -128,6 +129,11 @@ class Comparison(_Record):
                 raise ValueError(f"{name}: host {unknown[0]!r} is not in the cluster")
         return self
 
+    def knows(self, prediction: str) -> bool:
+        """Whether this cost is shown: one that is seldom known only where a method has it."""
+        predicted = [runs.predicted for runs in self.methods.values()]
+        return prediction not in SELDOM_KNOWN or any(getattr(one, prediction) for one in predicted)
+
     def save(self, path: Path | str) -> None:
         """Write the comparison as a JSON file; a reader never sees part of it."""
         write_text(path, self.model_dump_json(indent=2) + "\n")
@@ -147,8 +153,11 @@ class Comparison(_Record):
         return self.methods[method].placement(method)
 
     def time_s(self, method: str) -> Interval:
-        """Mean measured time with its confidence interval, seconds."""
-        return statistics.mean_interval(self.methods[method].times_s)
+        """Geometric mean of the measured times with its confidence interval, seconds.
+
+        `time_ratio` is the ratio of two of these, so the times and their ratio agree.
+        """
+        return statistics.geometric_mean_interval(self.methods[method].times_s)
 
     def standard_deviation_s(self, method: str) -> float:
         """Sample standard deviation of the measured times; `nan` for one run."""
@@ -166,9 +175,20 @@ class Comparison(_Record):
             return "time of the launcher command, start and end included"
         return f"time that the program prints ({self.time_pattern})"
 
+    def distinct(self) -> dict[str, tuple[str, ...]]:
+        """Methods whose placements differ, each with the others that place alike.
+
+        The baseline stands for those that place as it does, else the first of them.
+        """
+        names_of: dict[tuple[str, ...], list[str]] = {}
+        for method in sorted(self.methods, key=lambda name: name != self.baseline):
+            names_of.setdefault(tuple(self.placement(method).host_names()), []).append(method)
+        alike_of = {first: tuple(others) for first, *others in names_of.values()}
+        return {method: alike_of[method] for method in self.methods if method in alike_of}
+
     def fastest(self) -> str:
-        """The method with the smallest mean time."""
-        return min(self.methods, key=lambda method: self.time_s(method).value)
+        """The method with the smallest mean time, of those that place differently."""
+        return min(self.distinct(), key=lambda method: self.time_s(method).value)
 
     def is_tie(self, left: str, right: str) -> bool:
         """Whether the times of two methods differ by no more than the noise."""
@@ -206,8 +226,8 @@ class RankAgreement(_Record):
         """Compare each pair of methods; see `Comparison.agreement`."""
         cost = {
             name: value
-            for name, runs in comparison.methods.items()
-            if (value := getattr(runs.predicted, prediction)) is not None
+            for name in comparison.distinct()
+            if (value := getattr(comparison.methods[name].predicted, prediction)) is not None
         }
         time = {name: comparison.time_s(name).value for name in cost}
         pairs = list(itertools.combinations(sorted(cost, key=lambda name: time[name]), 2))

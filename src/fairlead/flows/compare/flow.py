@@ -108,7 +108,7 @@ def compare(
         request: What the user asked for.
         methods: Names of mapping methods; the launcher's own is always among them.
         repeats: Runs per method.
-        narrator: Tells the user of each step that takes time.
+        narrator: Reports each step that takes time.
         announce: Receives the comparison and the run directory it was saved to; after an
             interruption too, with the rounds that were complete, if these are two or more.
         time_pattern: Regular expression whose first group is a number of seconds in the program's
@@ -124,7 +124,7 @@ def compare(
         raise InputError(f"--repeats must be >= 1, got {repeats}")
     for method in methods:
         require_method(method)
-    pattern = _compiled(time_pattern)
+    pattern = _compile(time_pattern)
     session = (prepared_by or _measure_now)(request, narrator)
 
     def conclude(series: Series) -> None:
@@ -132,7 +132,7 @@ def compare(
         comparison.save(session.directory.file(run_directory.COMPARISON))
         announce(comparison, session.directory.path)
 
-    with session.directory.noting_failure():
+    with session.directory.note_failure():
         candidates = [candidate(session, method, bind) for method in _with_baseline(methods)]
         series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
         try:
@@ -142,7 +142,7 @@ def compare(
                 )
         except (KeyboardInterrupt, SystemExit):
             if series.num_rounds >= LEAST_ROUNDS:
-                narrator.tell(f"interrupted after {series.num_rounds} of {repeats} rounds")
+                narrator.report(f"interrupted after {series.num_rounds} of {repeats} rounds")
                 conclude(series)
             raise
         conclude(series)
@@ -168,7 +168,7 @@ def candidate(
         binding = bind(session, placement)
         spec = dataclasses.replace(spec, cpus=binding.cpus)
         if binding.lost is not None:
-            session.narrator.tell(f"{method}: binding is not kept: {binding.lost}")
+            session.narrator.report(f"{method}: binding is not kept: {binding.lost}")
     cost = evaluate(placement, session.traffic, session.network)
     return Candidate(
         method, placement, cost, mapping_s, session.launcher.prepare_command(spec, folder)
@@ -206,7 +206,7 @@ def interleave(
 
 
 def _run_once(one: Candidate, session: Session, start: Callable[..., Finished]) -> Finished:
-    with session.stdin.opened() as stdin:
+    with session.stdin.open() as stdin:
         finished = start(one.command, capture=True, stdin=stdin)
     if finished.returncode != 0:
         log = session.directory.file("failed-run.log")
@@ -238,7 +238,7 @@ def _found_s(pattern: re.Pattern[str], output: str) -> float:
     return seconds
 
 
-def _compiled(time_pattern: str | None) -> re.Pattern[str] | None:
+def _compile(time_pattern: str | None) -> re.Pattern[str] | None:
     if time_pattern is None:
         return None
     try:
@@ -286,6 +286,7 @@ def _runs(one: Candidate, times_s: Sequence[float]) -> MethodRuns:
             serial_time_s=one.cost.serial_time_s,
             bottleneck_s=one.cost.bottleneck_s,
             bottleneck_and_mean_s=one.cost.bottleneck_and_mean_s,
+            slowest_rank_s=one.cost.slowest_rank_s,
         ),
         mapping_s=one.mapping_s,
     )

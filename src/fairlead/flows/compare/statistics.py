@@ -17,6 +17,7 @@ __all__ = [
     "CONFIDENCE_RATIO",
     "Agreement",
     "Interval",
+    "geometric_mean_interval",
     "kendall_tau",
     "kendall_tau_interval",
     "kendall_tau_of_repeats",
@@ -64,7 +65,7 @@ def mean(values: Sequence[float]) -> float:
     Raises:
         InputError: There is no value, or one is not finite.
     """
-    return math.fsum(values) / len(_checked(values))
+    return math.fsum(values) / len(_check(values))
 
 
 def standard_deviation(values: Sequence[float]) -> float:
@@ -73,7 +74,7 @@ def standard_deviation(values: Sequence[float]) -> float:
     Raises:
         InputError: There is no value, or one is not finite.
     """
-    checked = _checked(values)
+    checked = _check(values)
     return float(np.std(checked, ddof=1)) if len(checked) > 1 else math.nan
 
 
@@ -86,8 +87,24 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE_RATIO)
     center = mean(values)
     if len(values) < 2:
         return Interval(center, math.nan, math.nan)
-    half = _t_quantile(confidence, len(values) - 1) * _standard_error(_checked(values))
+    half = _t_quantile(confidence, len(values) - 1) * _standard_error(_check(values))
     return Interval(center, center - half, center + half)
+
+
+def geometric_mean_interval(
+    values: Sequence[float], confidence: float = CONFIDENCE_RATIO
+) -> Interval:
+    """Geometric mean with Student's t interval of the logarithms, whose ends are positive.
+
+    Raises:
+        InputError: There is no value, or one is not finite and > 0.
+
+    Source: Fleming and Wallace 1986.
+    """
+    if min(_check(values)) <= 0:
+        raise InputError(f"geometric mean: every value must be > 0, got {min(values)}")
+    logs = mean_interval(np.log(values).tolist(), confidence)
+    return Interval(*(math.exp(bound) for bound in logs))
 
 
 def ratio_to_baseline(
@@ -97,8 +114,9 @@ def ratio_to_baseline(
 
     Load on the machine affects neighbouring runs alike, so with equal counts run `i` is divided by
     baseline run `i` and the result is the geometric mean of these ratios, with Student's t interval
-    of their logarithms. Otherwise it is the ratio of the two means, with the interval of its
-    logarithm by the delta method and Welch-Satterthwaite degrees of freedom.
+    of their logarithms. Otherwise it is the ratio of the two geometric means, with the interval of
+    its logarithm by Welch-Satterthwaite degrees of freedom. Either way it is the ratio of what
+    `geometric_mean_interval` gives for both.
 
     Args:
         values: Positive values in order of repeat.
@@ -111,12 +129,12 @@ def ratio_to_baseline(
     Source: Fleming and Wallace 1986 (geometric mean of normalised times); Welch 1947.
     """
     for given in (values, baseline):
-        if min(_checked(given)) <= 0:
+        if min(_check(given)) <= 0:
             raise InputError(f"ratio to baseline: every value must be > 0, got {min(given)}")
     if len(values) == len(baseline):
         logs = mean_interval(np.log(np.divide(values, baseline)).tolist(), confidence)
     else:
-        logs = _log_ratio_of_means(_checked(values), _checked(baseline), confidence)
+        logs = _log_ratio(_check(values), _check(baseline), confidence)
     return Interval(*(math.exp(bound) for bound in logs))
 
 
@@ -186,11 +204,12 @@ def kendall_tau_of_repeats(times_s: npt.ArrayLike) -> float:
     return kendall_tau(first.tolist(), second.tolist()).tau
 
 
-def _log_ratio_of_means(values: Vector, baseline: Vector, confidence: float) -> Interval:
-    center = math.log(mean(values.tolist()) / mean(baseline.tolist()))
+def _log_ratio(values: Vector, baseline: Vector, confidence: float) -> Interval:
+    logs = np.log(values), np.log(baseline)
+    center = float(logs[0].mean() - logs[1].mean())
     if min(len(values), len(baseline)) < 2:
         return Interval(center, math.nan, math.nan)
-    variances = [(_standard_error(side) / side.mean()) ** 2 for side in (values, baseline)]
+    variances = [_standard_error(side) ** 2 for side in logs]
     if not any(variances):
         return Interval(center, center, center)
     freedom = sum(variances) ** 2 / (
@@ -200,7 +219,7 @@ def _log_ratio_of_means(values: Vector, baseline: Vector, confidence: float) -> 
     return Interval(center, center - half, center + half)
 
 
-def _checked(values: Sequence[float]) -> Vector:
+def _check(values: Sequence[float]) -> Vector:
     array = np.asarray(values, dtype=np.float64)
     if array.size == 0:
         raise InputError("statistics: at least one value is needed, got none")

@@ -22,7 +22,7 @@ from fairlead.files.run_directory import cache_folder, state_folder
 from fairlead.files.scratch import scratch_folder
 from fairlead.flows.doctor.check import Check, failed, passed, warned
 from fairlead.flows.doctor.host_report import HostReport, ask_hosts
-from fairlead.flows.request import LauncherRequest, named_or_allocated
+from fairlead.flows.request import LauncherRequest, find_hosts
 from fairlead.model.cluster import Cluster
 
 __all__ = ["check_all"]
@@ -62,7 +62,7 @@ def _checks(named: Cluster | None, by: LauncherRequest) -> Iterator[Check]:
         return
     yield passed("part for this MPI", str(build.root))
     try:
-        cluster = named_or_allocated(named, by.mpirun)
+        cluster = find_hosts(named, by.mpirun)
     except Error as error:
         yield failed("hosts", str(error), "give --hostfile FILE, or run inside a job")
         return

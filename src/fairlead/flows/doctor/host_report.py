@@ -87,6 +87,7 @@ def ask_hosts(
         cluster,
         one_each,
         launcher_args=launcher_args,
+        is_tool=True,
     )
     output = start(spec) if start else _start(launcher, spec)
     facts: dict[int, list[tuple[str, str]]] = {}

@@ -37,7 +37,7 @@ def keep_binding(session: Session, placement: Placement) -> ObservedBinding:
         except BindingLostError as error:
             kept = ObservedBinding(lost=str(error))
         except Error as error:
-            session.narrator.tell(f"binding of ranks: not compared with the launcher's: {error}")
+            session.narrator.report(f"binding of ranks: not compared with the launcher's: {error}")
             return ObservedBinding()
         with contextlib.suppress(InputError):  # Else it is observed again, in about two seconds.
             remember_binding(path, kept)

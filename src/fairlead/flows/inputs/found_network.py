@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from fairlead.errors import TopologyError
 from fairlead.measure.network_sources import NetworkSource, require_network
-from fairlead.measure.reachable import measured_part, named_reasons, reachable_part
+from fairlead.measure.reachable import drop_unreachable, reachable_part, reason_of_host
 from fairlead.measure.sampling.completion import complete
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import evaluate
@@ -53,7 +53,7 @@ class FoundNetwork:
 
     def look(self, ask: Callable[[], Mapping[str, str]]) -> None:
         """Take the available network; without one, find by `ask` which hosts answer."""
-        with self._timed():
+        with self._record_time():
             known = self._source.at_hand(self._whole)
             if known is not None:
                 self._take(require_network(known, self._source.name))
@@ -87,22 +87,23 @@ class FoundNetwork:
             TopologyError: The ranks do not fit the remaining hosts, or too few pairs were measured
                 in the budget.
         """
-        network = self._network or self._measured()
+        network = self._network or self._measure()
         self.cluster.require_room_for(traffic.num_ranks)
-        problem = _implausible(network, traffic, launchers)
+        has_true_rates = self._source.has_true_rates
+        problem = _implausible(network, traffic, launchers) if has_true_rates else None
         if problem is not None:
-            self._narrator.tell(f"network: {problem}")
+            self._narrator.report(f"network: {problem}")
             if measures_again:
-                network = self._measured()
+                network = self._measure()
                 self.cluster.require_room_for(traffic.num_ranks)
         return self.cluster, network
 
-    def _measured(self) -> Network:
-        with self._timed():
-            network = self._source.measured(self._whole, self._unreachable)
-            return self._take(self._completed(network) if self._has_budget else network)
+    def _measure(self) -> Network:
+        with self._record_time():
+            network = self._source.measure(self._whole, self._unreachable)
+            return self._take(self._complete(network) if self._has_budget else network)
 
-    def _completed(self, network: Network) -> Network:
+    def _complete(self, network: Network) -> Network:
         """The network with estimates of pairs to which the probe did not come in its time.
 
         What they are wrong by shows in the rehearsal of a placement.
@@ -114,7 +115,7 @@ class FoundNetwork:
             return network
         completed = complete(network)
         if not completed.select(reached).unmeasured_pairs():
-            self._narrator.tell(
+            self._narrator.report(
                 f"network: {num_pairs - num_missing} of {num_pairs} pairs of hosts were measured "
                 "in time, the others are estimated"
             )
@@ -126,12 +127,12 @@ class FoundNetwork:
         for host in self._whole.hosts:
             if host in network.unreachable:
                 why = network.unreachable[host]
-                self._narrator.tell(f"network: host {host!r} is left out: {why}")
-        self.cluster, self._network = measured_part(self._whole, network)
+                self._narrator.report(f"network: host {host!r} is left out: {why}")
+        self.cluster, self._network = drop_unreachable(self._whole, network)
         return self._network
 
     @contextlib.contextmanager
-    def _timed(self) -> Iterator[None]:
+    def _record_time(self) -> Iterator[None]:
         started = time.monotonic()
         yield
         if not self._source.is_given:
@@ -144,7 +145,7 @@ def _require_reached(
     missing = {host: why for host, why in network.unreachable.items() if host in cluster.hosts}
     if missing and not skip_unreachable:
         raise TopologyError(
-            f"{source.name}: measured without {named_reasons(missing)}; measure anew by --network "
+            f"{source.name}: measured without {reason_of_host(missing)}; measure anew by --network "
             "probe:, or leave the host out by --skip-unreachable"
         )
 

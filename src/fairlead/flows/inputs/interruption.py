@@ -39,11 +39,11 @@ def report_interruption(directory: RunDirectory, narrator: Narrator) -> Iterator
     try:
         yield
     except KeyboardInterrupt as error:
-        _tell(directory, narrator, "SIGINT")
+        _report(directory, narrator, "SIGINT")
         raise SystemExit(exit_code_of(error)) from None
     except SystemExit as error:
         if isinstance(error.code, int) and error.code > 128 and not directory.is_end_reported:
-            _tell(directory, narrator, _name(error.code - 128))
+            _report(directory, narrator, _name(error.code - 128))
         raise
 
 
@@ -79,18 +79,20 @@ def keep_result(directory: RunDirectory, narrator: Narrator, seconds: float) -> 
         why = str(error) if is_failure else _name(exit_code_of(error) - 128)
         directory.is_end_reported = True
         if "end" not in directory.steps:
-            narrator.tell(f"the program has ended well; nothing is decided for the next run: {why}")
+            narrator.report(
+                f"the program has ended well; nothing is decided for the next run: {why}"
+            )
             directory.note("end", {"exit_code": 0, "seconds": seconds, "undecided": why})
         raise NextRunUndecided(why, directory) from error
 
 
-def _tell(directory: RunDirectory, narrator: Narrator, name: str) -> None:
+def _report(directory: RunDirectory, narrator: Narrator, name: str) -> None:
     directory.is_end_reported = True
     steps = directory.steps
     doing = next((_DOING[step] for step in reversed(steps) if step in _DOING), "the beginning")
     kept = [what for step, what in _KEPT.items() if step in steps]
     found = f"kept for the next run: {' and '.join(kept)}; " if kept else "nothing is kept; "
-    narrator.tell(f"{name} interrupted {doing}; {found}the record of this run: {directory.path}")
+    narrator.report(f"{name} interrupted {doing}; {found}the record of this run: {directory.path}")
 
 
 def ended_by(finished: Finished, what: str) -> str:

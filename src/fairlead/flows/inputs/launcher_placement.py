@@ -144,7 +144,9 @@ def _assume(cluster: Cluster, num_ranks: int, why: str, narrator: Narrator) -> O
         cluster.require_room_for(num_ranks)
     except Error as error:
         raise type(error)(f"{error} (the launcher: {why})") from None
-    narrator.tell(f"launcher's placement: not observed, hosts filled in their order assumed: {why}")
+    narrator.report(
+        f"launcher's placement: cannot be observed; assuming that hosts are filled in order: {why}"
+    )
     ranks = fill_by_slot(cluster, num_ranks)
     # The launcher then gets a list with these slots, so that it does what is assumed.
     assumed = dataclasses.replace(cluster, bare_hosts=frozenset(), given=None)

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Sequence, Sized
 from typing import NamedTuple
 
-from fairlead.act.launch import Launcher, LaunchSpec, detect, observe_ranks
+from fairlead.act.launch import Launcher, LaunchSpec, SchedulerLauncher, detect, observe_ranks
 from fairlead.errors import Error, LaunchError
 from fairlead.files.scratch import scratch_folder
-from fairlead.flows.request import LauncherRequest, named_or_allocated
+from fairlead.flows.request import LauncherRequest, find_hosts
 from fairlead.model.cluster import Cluster
 from fairlead.narrator import Narrator
 
-__all__ = ["RequestedJob", "count_ranks", "requested_job"]
+__all__ = ["RequestedJob", "count_ranks", "find_job"]
 
 
 Start = Callable[[Launcher, LaunchSpec], Sized]
@@ -37,12 +37,14 @@ class RequestedJob(NamedTuple):
     cluster: Cluster
 
 
-def requested_job(
+def find_job(
     num_ranks: int | None,
     named: Cluster | None,
     by: LauncherRequest,
     narrator: Narrator,
     start: Start = _start,
+    *,
+    program: Sequence[str] = (),
 ) -> RequestedJob:
     """The job that the user's launcher would start with what the user gave.
 
@@ -52,19 +54,37 @@ def requested_job(
         by: The launcher, with the user's arguments for it.
         narrator: Prints what was not given, and is taken.
         start: Starts the launcher.
+        program: The program that is to run.
 
     Raises:
         InputError: There are neither hosts nor an allocation.
         LaunchError: There is no launcher, or it starts no ranks without `-n`.
     """
-    cluster = named_or_allocated(named, by.mpirun)
-    taken = num_ranks or count_ranks(detect(by.mpirun), cluster, by.arguments, start)
+    cluster = find_hosts(named, by.mpirun)
+    taken, how = (
+        (num_ranks, "")
+        if num_ranks
+        else _count(detect(by.mpirun, program), cluster, by.arguments, start)
+    )
     if named is None or num_ranks is None:
         hosts = "1 host" if cluster.num_hosts == 1 else f"{cluster.num_hosts} hosts"
         where = f"{hosts}{' of this allocation' if named is None else ''}"
-        how = " as the launcher starts without -n" if num_ranks is None else ""
-        narrator.tell(f"{taken} ranks on {where}{how}")
+        narrator.report(f"{taken} ranks on {where}{how}")
     return RequestedJob(taken, cluster)
+
+
+def _count(
+    launcher: Launcher, cluster: Cluster, arguments: tuple[str, ...], start: Start
+) -> tuple[int, str]:
+    """As `count_ranks`, and where the number is from."""
+    try:
+        taken = count_ranks(launcher, cluster, arguments, start)
+    except LaunchError as error:
+        # A scheduler's allocation has a slot for each rank, also while its hosts do not answer.
+        if not isinstance(launcher, SchedulerLauncher):
+            raise
+        return cluster.num_slots, f", one for each slot: {error}"
+    return taken, " as the launcher starts without -n"
 
 
 def count_ranks(

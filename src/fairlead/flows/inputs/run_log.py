@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fairlead.act.launch import Launcher
 from fairlead.decide.decision import Decision
 from fairlead.errors import InputError
@@ -10,13 +12,14 @@ from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.request import Request
 from fairlead.measure import profile_cache
+from fairlead.measure.known_inputs import earlier_build
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator
 from fairlead.units import format_duration
-from fairlead.watch import history as histories
+from fairlead.watch import history_store
 from fairlead.watch.collective_drift import DriftCounts
-from fairlead.watch.history import History, RunTime
+from fairlead.watch.history import History, Retry, RunComparison, RunTime, now
 
 __all__ = ["RunLog"]
 
@@ -49,19 +52,46 @@ class RunLog:
             narrator: Prints the time of a run.
         """
         self._directory, self._narrator = directory, narrator
-        key = profile_cache.program_key(
-            request.program, request.num_ranks, cluster, launcher, launchers.host_names()
+        self._find_key = partial(
+            profile_cache.program_key,
+            *(request.program, request.num_ranks, cluster, launcher, launchers.host_names()),
         )
-        self._path = histories.history_path(key)
+        self._path = history_store.history_path(self._find_key())
+        build = earlier_build(request.program, request.num_ranks, launcher)
+        self._earlier = (
+            None if build is None else history_store.history_path(self._find_key(build=build))
+        )
         self._empty = History(
             program=request.program, num_ranks=request.num_ranks, hosts=cluster.hosts
         )
-        self.kept = histories.recall(self._path, self._empty)
+        self.kept = history_store.recall(self._path, self._empty, narrator.report)
 
-    def add_traced_run(self, seconds: float | None) -> None:
+    def find_dropped(self) -> set[tuple[str, ...]]:
+        """Placements that have proved slower, as the host of each rank.
+
+        What runs of an earlier build have shown holds until this one was run on the placement.
+        """
+        if self._earlier is None:
+            return self.kept.find_dropped()
+        earlier = history_store.recall(self._earlier, self._empty).find_dropped()
+        own = {run.host_of_rank for run in self.kept.runs}
+        retried = {mark.host_of_rank for mark in self.kept.retries}
+        return self.kept.find_dropped() | (earlier - own - retried)
+
+    def follow_traffic(self) -> None:
+        """Go on in the history of what is known now of the program's input files.
+
+        A run by a guess shows at its end only which of its arguments are input files.
+        """
+        path = history_store.history_path(self._find_key())
+        if path != self._path:
+            self._path = path
+            self.kept = history_store.recall(path, self._empty)
+
+    def add_traced_run(self, seconds: float | None, *, is_shared: bool = False) -> None:
         """Keep the time of a traced run, on the launcher's placement; None: there was none now."""
         if seconds is not None:
-            self._add("launcher", None, seconds, None, is_traced=True)
+            self._add("launcher", None, seconds, None, is_traced=True, is_shared=is_shared)
         self.write()
 
     def add(
@@ -72,13 +102,22 @@ class RunLog:
         predicted_s: float | None,
         *,
         is_tuned: bool = False,
+        is_relayed: bool = False,
+        is_inside: bool = False,
         drift: DriftCounts | None = None,
+        guessed_from: tuple[str, ...] | None = None,
+        is_shared: bool = False,
+        difference: float | None = None,
     ) -> None:
         """Keep the time of a successful run, and print it with the prediction."""
         placement = decision.placement
         names = None if placement is None else tuple(placement.host_names())
         by = "launcher" if names is None else method
-        self._add(by, names, seconds, predicted_s, is_tuned=is_tuned, drift=drift)
+        self._add(
+            *(by, names, seconds, predicted_s),
+            is_tuned=is_tuned, is_relayed=is_relayed, is_inside=is_inside, drift=drift,
+            guessed_from=guessed_from, difference=difference, is_shared=is_shared,
+        )  # fmt: skip
         self.write()
         launcher_s = self.kept.launcher_s()
         line = f"took {format_duration(seconds)}"
@@ -88,16 +127,47 @@ class RunLog:
             line += "; no time of the launcher's placement on these hosts is known to compare with"
         elif placement is not None and launcher_s is not None:
             line += f"; on the launcher's placement {format_duration(launcher_s)}"
-            if self.kept.has_proved_slower(placement):
-                line += ": this placement has proved slower, it is not taken again"
-        if is_tuned and self.kept.has_tuning_proved_slower(names):
-            line += "; tuned collectives have proved slower, they are not used again"
-        self._narrator.tell(line)
+        if is_shared:
+            line += "; another run had some of the hosts, so this time does not count"
+        if placement is not None and not (is_relayed or is_inside):
+            line += self._judge(
+                "this placement (not the method)", self.kept.compare_placement(names or ())
+            )
+        if is_relayed:
+            line += self._judge("relays on this placement", self.kept.compare_relays(names))
+        if is_tuned:
+            tuned = self.kept.compare_tuning(names, is_relayed=is_relayed)
+            line += self._judge("tuned collectives on this placement", tuned)
+        if is_inside:
+            found = self.kept.compare_inside(names)
+            line += self._judge("other CPUs on this placement", found)
+        self._narrator.report(line)
+
+    def _judge(self, what: str, found: RunComparison) -> str:
+        """What the runs so far say, and how to undo it; empty where they say nothing against it."""
+        if found.is_slower:
+            undo = f"fairlead runs --forget {self._directory.path.name}"
+            return (
+                f"; {what} proved slower ({found.line()}; risk of an error {found.risk:.1%}) and "
+                f"will be left out until the network or the load changes; to undo that: {undo}"
+            )
+        if found.is_suspect:
+            return f"; {what} may be slower ({found.line()}): it will run in turns with and without"
+        return ""
+
+    def try_again(self, host_of_rank: tuple[str, ...] | None, why: str) -> None:
+        """Let earlier runs count no more against what was dropped on a placement."""
+        mark = Retry(host_of_rank=host_of_rank, when=now(), why=why)
+        try:
+            self.kept = history_store.add(self._path, self._empty, retries=[mark])
+        except InputError as error:
+            self.kept = self.kept.with_retry(mark)
+            self._narrator.report_loss(f"the history cannot be written: {error}")
 
     def write(self) -> None:
         """Write the history, if there is any, into the run's folder, for its report."""
         if self.kept.runs:
-            with self._directory.losing():
+            with self._directory.tolerate_failures():
                 self.kept.save(self._directory.file(run_directory.HISTORY))
 
     def keep(self, method: str, placement: Placement | None, seconds: float) -> None:
@@ -114,10 +184,15 @@ class RunLog:
         *,
         is_traced: bool = False,
         is_tuned: bool = False,
+        is_relayed: bool = False,
+        is_inside: bool = False,
         drift: DriftCounts | None = None,
+        guessed_from: tuple[str, ...] | None = None,
+        difference: float | None = None,
+        is_shared: bool = False,
     ) -> None:
         one = RunTime(
-            when=histories.now(),
+            when=now(),
             folder=str(self._directory.path.absolute()),
             method=method,
             host_of_rank=host_of_rank,
@@ -125,9 +200,14 @@ class RunLog:
             predicted_s=predicted_s,
             is_traced=is_traced,
             is_tuned=is_tuned,
+            is_relayed=is_relayed,
+            is_inside=is_inside,
             drift=drift,
+            guessed_from=guessed_from,
+            difference=difference,
+            is_shared=is_shared,
         )
         try:
-            self.kept = histories.add(self._path, self._empty, one)
+            self.kept = history_store.add(self._path, self._empty, one)
         except InputError as error:
-            self._narrator.tell(f"the time of this run is not kept: {error}")
+            self._narrator.report_loss(f"the time of this run is not recorded: {error}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
@@ -15,7 +16,7 @@ import numpy as np
 from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec, SharedInput, detect, unreachable_hosts
 from fairlead.act.mpi_builds import MpiBuild
-from fairlead.decide.placement import place
+from fairlead.decide.placement import choose_objective, place
 from fairlead.errors import NoTraceError
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
@@ -28,13 +29,9 @@ from fairlead.flows.inputs.launcher_placement import (
     observe_launcher,
 )
 from fairlead.flows.inputs.run_log import RunLog
-from fairlead.flows.inputs.tracing import (
-    TRACE_NOW,
-    TracedProgram,
-    find_traffic,
-    given_traffic,
-    record_traffic,
-)
+from fairlead.flows.inputs.traced_start import TracedProgram
+from fairlead.flows.inputs.tracing import TRACE_NOW, find_traffic, given_traffic, record_traffic
+from fairlead.flows.inputs.unmeasured import raise_unmeasured
 from fairlead.flows.request import Request
 from fairlead.measure.network_sources import Measuring, network_source
 from fairlead.measure.probe import probe
@@ -46,7 +43,8 @@ from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
 from fairlead.narrator import Narrator
-from fairlead.watch.kept_network import refreshed
+from fairlead.watch.concurrent_runs import ConcurrentRuns
+from fairlead.watch.kept_network import refresh
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Steps:
         probe: As `fairlead.measure.probe.probe`.
         trace: As `fairlead.measure.trace.trace`.
         observe: As `fairlead.flows.inputs.launcher_placement.observe`.
-        check: The current state of a kept network; as `fairlead.watch.kept_network.refreshed`.
+        check: The current state of a kept network; as `fairlead.watch.kept_network.refresh`.
         find: As `fairlead.act.mpi_builds.find`.
     """
 
@@ -66,11 +64,14 @@ class Steps:
     probe: Callable[..., Network] = probe
     trace: Callable[..., TracedRun] = trace
     observe: Observe = observe
-    check: Callable[[Profile, Cluster, Narrator, ProbeProgram], Network | None] = refreshed
+    check: Callable[[Profile, Cluster, Narrator, ProbeProgram], Network | None] = refresh
     find: Callable[[Launcher], MpiBuild] = mpi_builds.find
 
 
 STEPS = Steps()
+
+EVERY_RANK = "FAIRLEAD_EVERY_RANK"
+"""The user's word that all ranks load the library (mpi/intercept/session/features.hpp)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,11 +87,13 @@ class Session:
         program: Its traffic, and the traced run, if there was one now.
         launchers: The placement by the launcher's own start, as it was observed.
         launchers_cpus: CPUs of each rank in that start; empty where they are not known.
+        alongside: Other runs on the same hosts at the same time.
         directory: Folder of this run; network and traffic are saved there.
         log: Its history.
         probe_s: Time for measuring now; 0 if a kept profile was used.
         stdin: Standard input of the program, in the traced run and in each later one.
         is_network_given: Whether the user gave the network, and nothing is to be measured.
+        basis: What the network rests on, as it is printed with the decision.
         profile_path: Where the network is kept for later runs; None where it is given.
     """
 
@@ -106,8 +109,10 @@ class Session:
     probe_s: float
     stdin: SharedInput = dataclasses.field(default_factory=SharedInput)
     is_network_given: bool = True
+    basis: str = "the measured rates"
     profile_path: Path | None = None
     launchers_cpus: tuple[str, ...] = ()
+    alongside: ConcurrentRuns = dataclasses.field(default_factory=ConcurrentRuns)
 
     @property
     def launcher(self) -> Launcher:
@@ -118,6 +123,21 @@ class Session:
     def traffic(self) -> Traffic:
         """The traffic of the program."""
         return self.program.traffic
+
+    @property
+    def objective(self) -> str:
+        """The objective that was asked for, or the one that weighs hosts in place of it."""
+        return choose_objective(self.request.placing.objective, self.traffic, self.network)
+
+    @property
+    def library_lack(self) -> str:
+        """Why the library would leave its plan unused in the program; empty where it follows it."""
+        if self.launcher.has_name_service or EVERY_RANK in os.environ:
+            return ""
+        return (
+            f"ranks started by {self.launcher.name} have no name service by which they agree on a "
+            f"plan ({EVERY_RANK}=1 confirms that all of them load the library)"
+        )
 
     def place(
         self, method: str, network: Network | None = None, time_limit_s: float | None = None
@@ -145,6 +165,7 @@ class Session:
             objective=asked.objective,
             seed=asked.seed,
             time_limit_s=limit_s if method == "optimize" else None,
+            uneven=asked.uneven,
         )
 
 
@@ -154,42 +175,53 @@ def probe_program_for(request: Request) -> ProbeProgram:
     Raises:
         LaunchError: There is no launcher, or not the requested one.
     """
-    return ProbeProgram(detect(request.launcher.mpirun), request.launcher.arguments)
+    return ProbeProgram(
+        detect(request.launcher.mpirun, request.program), request.launcher.arguments
+    )
 
 
 def prepare(
-    request: Request, narrator: Narrator, probe_program: ProbeProgram, steps: Steps = STEPS
+    request: Request,
+    narrator: Narrator,
+    probe_program: ProbeProgram,
+    steps: Steps = STEPS,
+    alongside: ConcurrentRuns | None = None,
 ) -> Session:
     """Find, trace and measure; every step is noted in the run directory.
 
     Args:
         request: What the user asked for.
-        narrator: Tells the user of each step that takes time.
+        narrator: Reports each step that takes time.
         probe_program: Measures; its launcher starts the user's program too. Where the network was
             measured now it still runs afterwards.
         steps: By what it is done.
+        alongside: Other runs on the same hosts at the same time; None: there are none.
 
     Raises:
         Error: A step failed; the message says which host, file or program, and what to do.
         NextRunUndecided: The traced run was the user's, and a step after it failed.
+        UnmeasuredError: The hosts of a scheduler's allocation could not be measured.
     """
     launcher = probe_program.launcher
+    alongside = alongside or ConcurrentRuns()
     whole = request.cluster
     _check(request, launcher, whole, steps.find)
     name = Path(request.program[0]).name
-    directory = RunDirectory.new(request.directory, name, narrator.tell)
+    directory = RunDirectory.new(request.directory, name, narrator.report_loss)
     directory.note("request", dataclasses.asdict(request))
     log_of = partial(RunLog, request, launcher, directory=directory, narrator=narrator)
-    with report_interruption(directory, narrator), directory.noting_failure():
+    with report_interruption(directory, narrator), directory.note_failure():
         source = network_source(
-            request.network.source, _measuring(request, narrator, probe_program, steps)
+            request.network.source,
+            _describe_measuring(request, narrator, probe_program, steps, alongside),
         )
         found = FoundNetwork(
             source, whole, request.network.skip_unreachable, narrator,
             has_budget=request.network.budget_s is not None,
         )  # fmt: skip
         arguments = request.launcher.arguments
-        found.look(lambda: steps.unreachable_hosts(launcher, whole, launcher_args=arguments))
+        with raise_unmeasured(launcher, directory):
+            found.look(lambda: steps.unreachable_hosts(launcher, whole, launcher_args=arguments))
         reachable, launchers, cpus = _observe(request, launcher, found.cluster, narrator, steps)
         found.give_slots(reachable)
         directory.note("launcher", {"host_of_rank": launchers.host_names(), **launchers.origin})
@@ -204,17 +236,20 @@ def prepare(
         with result_kept(program, directory, narrator):
             record_traffic(program, directory)
             log = log_of(launchers, reachable)
-            log.add_traced_run(program.seconds)
+            # The time of one that was ended before says nothing about the program's.
+            traced_s = None if program.is_stopped else program.seconds
+            log.add_traced_run(traced_s, is_shared=alongside.has_met())
             if program.is_users_run and program.lack:
                 raise NoTraceError(program.lack)
             measures_again = request.network.source is None
-            cluster, network = found.settle(
-                program.traffic, launchers, measures_again=measures_again
-            )
+            with raise_unmeasured(launcher, directory):
+                cluster, network = found.settle(
+                    program.traffic, launchers, measures_again=measures_again
+                )
             if cluster.hosts != reachable.hosts:  # The probe has left out another host.
                 cluster, launchers, cpus = _observe(request, launcher, cluster, narrator, steps)
                 log = log_of(launchers, cluster)
-            with directory.losing():
+            with directory.tolerate_failures():
                 network.save(directory.file(run_directory.NETWORK))
             # A network of some of the hosts is not kept as a profile of all.
             profile_path = source.profile_path(whole) if cluster.hosts == whole.hosts else None
@@ -233,8 +268,10 @@ def prepare(
                 probe_s=found.seconds,
                 stdin=stdin,
                 is_network_given=source.is_given,
+                basis=source.basis,
                 profile_path=profile_path,
                 launchers_cpus=cpus,
+                alongside=alongside,
             )
 
 
@@ -248,8 +285,12 @@ def result_kept(
     return keep_result(directory, narrator, program.seconds)
 
 
-def _measuring(
-    request: Request, narrator: Narrator, probe_program: ProbeProgram, steps: Steps
+def _describe_measuring(
+    request: Request,
+    narrator: Narrator,
+    probe_program: ProbeProgram,
+    steps: Steps,
+    alongside: ConcurrentRuns,
 ) -> Measuring:
     return Measuring(
         program=lambda: probe_program,
@@ -259,6 +300,7 @@ def _measuring(
         contention=request.network.contention,
         skip_unreachable=request.network.skip_unreachable,
         max_age_s=request.network.max_age_s,
+        is_alone=lambda: not alongside.others(),
         check=steps.check,
         probe=steps.probe,
     )

@@ -110,7 +110,7 @@ def run_jobs(
 
     Args:
         request: What the user asked for; each job has a program and its number of ranks.
-        narrator: Tells the user of each step that takes time.
+        narrator: Reports each step that takes time.
         announce: Receives the placement with what is expected of it, and the folder of the run,
             before anything starts.
         on_line: Receives their output, line by line.
@@ -123,12 +123,12 @@ def run_jobs(
     """
     require_job_method(request.method)
     require_search_limits(request.seed, request.scale, request.time_limit_s)
-    launcher = detect(request.launcher.mpirun)
+    launcher = detect(request.launcher.mpirun, request.jobs[0].program)
     hosts = request.hosts()
     hosts.require_room_for(sum(_num_ranks(job) for job in request.jobs))
     directory = RunDirectory.new(request.directory, "jobs")
     directory.note("request", request.as_dict())
-    with directory.noting_failure():
+    with directory.note_failure():
         jobs = _trace(request, launcher, hosts, directory, narrator)
         mapped = _place(jobs, request, hosts, narrator)
         mapped.save(directory.path)

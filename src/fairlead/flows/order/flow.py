@@ -15,8 +15,8 @@ import numpy.typing as npt
 from fairlead.act.launch.remote_command import remote_command
 from fairlead.decide.order import Ordering, order_hosts
 from fairlead.decide.order.ordering import Rehearse, require_orderable
-from fairlead.flows.order.rendezvous import Place, as_json, joined_ordering, meeting_of
-from fairlead.measure.reachable import measured_part, reachable_part
+from fairlead.flows.order.rendezvous import Place, as_json, join_ordering, open_meeting
+from fairlead.measure.reachable import drop_unreachable, reachable_part
 from fairlead.measure.tcp import (
     TcpProbes,
     hosts_by_agent,
@@ -107,7 +107,7 @@ def order(request: OrderRequest, narrator: Narrator) -> OrderResult:
     if request.cluster is not None:
         require_orderable(request.cluster, request.pattern, request.num_spare)
     if request.place is not None and not request.place.is_own:
-        ordering, own = joined_ordering(
+        ordering, own = join_ordering(
             join(request.place.address, request.own_name, request.limit_s)
         )
         return OrderResult(ordering, None, math.nan, time.monotonic() - began_s, own)
@@ -116,16 +116,16 @@ def order(request: OrderRequest, narrator: Narrator) -> OrderResult:
         network = request.network(request.cluster)
         cluster = request.cluster
         if isinstance(network, Network):
-            cluster, network = measured_part(cluster, network)
+            cluster, network = drop_unreachable(cluster, network)
         ordering = _find_order(request, cluster, network, None)
         return OrderResult(ordering, network, 0.0, time.monotonic() - began_s)
     with _probes(request) as (probes, cluster, conclude):
-        narrator.tell(f"measuring {cluster.num_hosts} hosts over TCP")
+        narrator.report(f"measuring {cluster.num_hosts} hosts over TCP")
         with narrator.progress("measuring") as on_progress:
             network = measure_pairs(
                 probes, sample=usual_sample(probes, request.seed), on_progress=on_progress
             )
-        measured, network = measured_part(cluster, network)
+        measured, network = drop_unreachable(cluster, network)
         measured_s = time.monotonic() - began_s
         ordering = _find_order(request, measured, network, _rehearsal(probes, network, narrator))
         conclude(ordering)
@@ -156,7 +156,7 @@ def _probes(
 ) -> Iterator[tuple[TcpProbes, Cluster, Callable[[Ordering], None]]]:
     """The programs on all hosts, and what to do with the order in the end."""
     if request.place is not None:
-        with meeting_of(
+        with open_meeting(
             request.place, request.cluster, request.num_hosts, request.own_name, request.limit_s
         ) as (meeting, cluster):
             _greet(meeting.probes, cluster, request)

@@ -18,7 +18,7 @@ from fairlead.errors import InputError, LaunchError
 from fairlead.measure.tcp import DEFAULT_PORT, Meeting, listen
 from fairlead.model.cluster import Cluster
 
-__all__ = ["Place", "as_json", "joined_ordering", "meeting_of", "parse_place", "place_of_step"]
+__all__ = ["Place", "as_json", "join_ordering", "open_meeting", "parse_place", "place_of_step"]
 
 _LARGEST_PORT = 65_535
 
@@ -68,7 +68,7 @@ def place_of_step(env: Mapping[str, str] | None = None) -> tuple[Place, list[str
 
 
 @contextlib.contextmanager
-def meeting_of(
+def open_meeting(
     place: Place, cluster: Cluster | None, num_hosts: int | None, own_name: str, limit_s: float
 ) -> Iterator[tuple[Meeting, Cluster]]:
     """All hosts of a meeting, with this one as the one that listens.
@@ -93,7 +93,7 @@ def as_json(ordering: Ordering, own: str) -> dict[str, Any]:
     return {**facts, "bad_hosts": [bad.host for bad in ordering.bad_hosts], "own": own}
 
 
-def joined_ordering(facts: Mapping[str, Any]) -> tuple[Ordering, str]:
+def join_ordering(facts: Mapping[str, Any]) -> tuple[Ordering, str]:
     """The order that `as_json` has written, and this host's name in it.
 
     Raises:

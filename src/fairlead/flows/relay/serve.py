@@ -22,7 +22,7 @@ def serve_routers(cluster: Cluster, launcher: LauncherRequest, narrator: Narrato
     Args:
         cluster: Their hosts.
         launcher: Determines how hosts are reached.
-        narrator: Tells when runs may use them.
+        narrator: Reports when runs may use them.
 
     Raises:
         InputError: Routers are kept already.
@@ -33,9 +33,9 @@ def serve_routers(cluster: Cluster, launcher: LauncherRequest, narrator: Narrato
     with (
         contextlib.suppress(KeyboardInterrupt),
         Routers(
-            detect(launcher.mpirun), hosts, launcher.arguments, report=narrator.tell
+            detect(launcher.mpirun), hosts, launcher.arguments, report=narrator.report
         ) as routers,
         service_for(routers) as service,
     ):
-        narrator.tell(f"a router on each of {len(hosts)} hosts; runs with --relay use them")
+        narrator.report(f"a router on each of {len(hosts)} hosts; runs with --relay use them")
         service.serve_forever()

@@ -14,9 +14,9 @@ from fairlead.act.relay.counters import router_counters
 from fairlead.errors import InputError
 from fairlead.files import run_directory
 from fairlead.files.json_files import read_json
-from fairlead.files.naming import naming
+from fairlead.files.naming import name_source
 from fairlead.model.path_table import PathTable, Route
-from fairlead.watch.carried import Carried, carried
+from fairlead.watch.carried import Carried, load_carried
 from fairlead.watch.past_runs import find_run, latest_run
 
 __all__ = ["RelayStatus", "relay_status"]
@@ -72,8 +72,8 @@ def relay_status(run: Path | None = None) -> RelayStatus:
         tuple(float("inf") if rate is None else rate for rate in row) for row in relay.capacity_Bps
     )
     hosts = tuple(read_host_names(plan))
-    with naming(plan / RELAY_FILE):
+    with name_source(plan / RELAY_FILE):
         table = PathTable(hosts, relay.routes, capacity)
     counters = tuple(router_counters(socket.with_name("metrics")) for socket in relay.sockets)
-    found = carried(folder, len(hosts))
+    found = load_carried(folder, len(hosts))
     return RelayStatus(folder, relay.threshold_bytes, relay.rule, table, counters, found)

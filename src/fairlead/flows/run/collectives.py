@@ -61,7 +61,7 @@ MOST_CALLS = 12
 MOST_TUNING_S = 10.0
 
 _SENDS_TO_EACH = frozenset({"alltoall", "reduce_scatter"})
-"""A trace tells of these what a rank passes to the call, which is a block for each other."""
+"""A trace holds of these what a rank passes to the call, which is a block for each other."""
 
 _RULES_OF = {"reduce_scatter_block": "reduce_scatter", "allgatherv": "allgather"}
 """Operations whose calls follow the rules of another one; allgatherv does by its mean block."""
@@ -146,10 +146,17 @@ def plan_collectives(session: Session, decision: Decision) -> FeaturePlan:
         given = RunCollectives(given_collectives(asked.plan, session.request.num_ranks))
         return _follow_schedules(session, given, f"by the plan {asked.plan}")
     if asked.tune == "never":
-        return FeaturePlan(feature="collectives", why="not asked for")
+        return FeaturePlan(feature="collectives", why="not asked for", is_considered=False)
     if session.log.kept.has_tuning_proved_slower(decision.host_names()):
         why = "collectives stay the MPI's own: tuned ones have proved slower"
-        session.narrator.tell(why)
+        session.narrator.report(why)
+        return FeaturePlan(feature="collectives", why=why, is_considered=False)
+    runs = session.log.kept.compare_tuning(
+        decision.host_names(), is_relayed=decision.transfers.is_taken
+    )
+    if runs.is_reference_next:
+        why = f"tuned ones may be slower, and take turns with the MPI's own: {runs.line()}"
+        session.narrator.report(f"collectives: {why}")
         return FeaturePlan(feature="collectives", why=why)
     found = tune_for_run(session, decision.placement or session.launchers)
     if found is None:
@@ -187,12 +194,14 @@ def tune_for_run(
     request, narrator = session.request, session.narrator
     found = worth_tuning(session.traffic, placement)
     if not found.calls:
-        narrator.tell(f"collectives: {found.share:.0%} of the traced run's time: not worth tuning")
+        narrator.report(
+            f"collectives: {found.share:.0%} of the traced run's time: not worth tuning"
+        )
         return None
     folder = _kept_folder(session, placement, found)
-    kept = _recalled(folder, request)
+    kept = _load_kept(folder, request)
     if kept is not None:
-        narrator.tell(f"collectives: {_names(kept.rules)}, kept from an earlier run")
+        narrator.report(f"collectives: {_names(kept.rules)}, from an earlier run")
         return RunCollectives(kept)
     wanted = TuneRequest(
         request.num_ranks,
@@ -206,13 +215,13 @@ def tune_for_run(
         ) as running:
             tuning = time_calls(found.calls, running, session.network, wanted, narrator)
     except Error as error:
-        narrator.tell(f"collectives stay the MPI's own: {error}")
+        narrator.report(f"collectives stay the MPI's own: {error}")
         return None
-    narrator.tell(tuning_line(tuning, found.share))
+    narrator.report(tuning_line(tuning, found.share))
     try:
         tuning.write(folder)
     except Error as error:
-        narrator.tell(f"collectives: not kept for later runs: {error}")
+        narrator.report_loss(f"collectives: not cached for later runs: {error}")
     plan = CollectivesPlan(tuning.network, tuning.collectives)
     return RunCollectives(plan, tuning, saved_share(found, tuning))
 
@@ -228,7 +237,7 @@ def _kept_folder(session: Session, placement: Placement, found: WorthTuning) -> 
     return run_directory.cache_folder() / "collectives" / digest.hexdigest()[:24]
 
 
-def _recalled(folder: Path, request: Request) -> CollectivesPlan | None:
+def _load_kept(folder: Path, request: Request) -> CollectivesPlan | None:
     try:
         age_s = time.time() - (folder / COLLECTIVES_FILE).stat().st_mtime
         return read_collectives_plan(folder) if age_s <= request.network.max_age_s else None
@@ -280,7 +289,7 @@ def follow_plan(
         write_collectives_plan(folder, plan.network, plan.rules)
         return plan_variables(session, library)
     except Error as error:
-        session.narrator.tell(f"collectives stay the MPI's own: {error}")
+        session.narrator.report(f"collectives stay the MPI's own: {error}")
         return {}
 
 
@@ -302,7 +311,7 @@ def worth_tuning(traffic: Traffic, placement: Placement) -> WorthTuning:
     """
     spent_s: dict[CallKind, float] = {}
     longest: dict[CallKind, tuple[float, TimedCall]] = {}
-    for call, seconds in _timed_calls(traffic):
+    for call, seconds in _calls_with_time(traffic):
         kind = CallKind.of(call, placement)
         if len(kind.hosts) < 2:
             continue
@@ -323,7 +332,7 @@ def worth_tuning(traffic: Traffic, placement: Placement) -> WorthTuning:
     return WorthTuning(tuple(chosen), share, total_s, tuple(chosen.values()))
 
 
-def _timed_calls(traffic: Traffic) -> Iterable[tuple[TimedCall, float]]:
+def _calls_with_time(traffic: Traffic) -> Iterable[tuple[TimedCall, float]]:
     """The calls of which all is known, each with its time, summed over ranks."""
     for row in _with_mean_blocks(traffic.collectives):
         operation = _RULES_OF.get(row.operation, row.operation)
@@ -363,7 +372,7 @@ def tuning_line(tuning: Tuning, share: float) -> str:
     spent = f"tuning took {format_duration(tuning.seconds)}"
     of_time = f"collectives are {share:.0%} of the traced run's time"
     if not taken:
-        why = "no schedule is faster beyond doubt"
+        why = "no schedule is significantly faster"
         return f"collectives stay the MPI's own: {why}; {of_time}, {spent}"
     names = ", ".join(
         f"{choice.kind.operation} by {choice.name} ({choice.gain.ratio:.0%} less time)"

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from fairlead.act.launch import LaunchSpec
-from fairlead.act.preload import preloaded
+from fairlead.act.preload import preload_variables
 from fairlead.decide.decision import Decision
+from fairlead.decide.expected_gain import Gain
 from fairlead.files import run_directory
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.request import Request
@@ -26,13 +27,17 @@ class FeaturePlan:
     Attributes:
         feature: Its name.
         why: Why it does what it does, for the record.
-        saved_share: Part of the run's time that it is expected to save, for placements of the time
-            on the network; None: not known.
+        saved_share: Part of the run's time that it is expected to save, for placements and relays
+            of the time on the network; None: not known.
+        gain: The same with its interval and the risk of a loss; None: not known.
+        is_considered: Whether it was measured or predicted what it saves.
     """
 
     feature: str
     why: str
     saved_share: float | None = None
+    gain: Gain | None = None
+    is_considered: bool = True
 
     @property
     def is_taken(self) -> bool:
@@ -41,7 +46,13 @@ class FeaturePlan:
 
     def facts(self) -> dict[str, Any]:
         """The plan for the record."""
-        return {"is_taken": self.is_taken, "why": self.why, "saved_share": self.saved_share}
+        return {
+            "is_considered": self.is_considered,
+            "is_taken": self.is_taken,
+            "why": self.why,
+            "saved_share": self.saved_share,
+            "gain": None if self.gain is None else dataclasses.asdict(self.gain),
+        }
 
     @contextlib.contextmanager
     def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec | None]:
@@ -69,12 +80,16 @@ class Feature:
     """One thing that a run can do for its program.
 
     Attributes:
+        name: Its name.
         plan: Finds out whether it pays for this session and decision, which may measure.
         check: Refuses a request that it cannot serve, before anything starts.
+        by_library: Whether it acts by the preload library.
     """
 
+    name: str
     plan: Callable[[Session, Decision], FeaturePlan]
     check: Callable[[Request], None] = _nothing_to_check
+    by_library: bool = True
 
 
 def with_variables(spec: LaunchSpec, variables: Mapping[str, str]) -> LaunchSpec:
@@ -88,7 +103,7 @@ def plan_variables(session: Session, library: Path) -> dict[str, str]:
     Raises:
         LaunchError: The loader does not accept the library's path.
     """
-    return preloaded(
+    return preload_variables(
         {},
         library,
         FAIRLEAD_PLAN=str(session.directory.file(run_directory.PLAN).absolute()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairlead.act import launch
@@ -14,30 +15,50 @@ from fairlead.decide.placement import require_method
 from fairlead.files import run_directory
 from fairlead.flows.inputs.interruption import ended_by, report_interruption
 from fairlead.flows.inputs.session import Session, prepare, probe_program_for, result_kept
+from fairlead.flows.inputs.unmeasured import UnmeasuredError
 from fairlead.flows.request import Request
 from fairlead.flows.run.announcement import (
     Announcement,
     announcement_of,
     announcement_of_next_run,
+    is_inside,
+    is_relayed,
     is_tuned,
 )
 from fairlead.flows.run.collectives import check_given_plan, plan_collectives
+from fairlead.flows.run.contained import reach_inside
 from fairlead.flows.run.features import Feature, FeaturePlan
+from fairlead.flows.run.inside import decision_of_run, plan_inside
+from fairlead.flows.run.launcher_alone import start_by_launcher_alone
+from fairlead.flows.run.learning import learn_from_run
 from fairlead.flows.run.placing import decide, plan_placement
 from fairlead.flows.run.relays import plan_relays
 from fairlead.flows.run.reordering import plan_reordering
+from fairlead.flows.run.watched_traffic import watch_traffic
+from fairlead.measure.profile_cache import Stamps, input_files, lab_facts
+from fairlead.model.traffic import Traffic
 from fairlead.narrator import Narrator
 from fairlead.watch.collective_drift import drift_counts
+from fairlead.watch.concurrent_runs import announce_run
+from fairlead.watch.reordered import count_reordered
 
 __all__ = ["FEATURES", "Announcement", "Launched", "launch_program", "record_end", "run"]
 
 FEATURES = (
-    Feature(plan_placement, lambda request: require_method(request.placing.method)),
-    Feature(plan_reordering),
-    Feature(plan_collectives, check_given_plan),
-    Feature(plan_relays),
+    Feature(
+        "placement",
+        plan_placement,
+        lambda request: require_method(request.placing.method),
+        by_library=False,
+    ),
+    Feature("inside", plan_inside, by_library=False),
+    Feature("reorder", plan_reordering),
+    Feature("collectives", plan_collectives, check_given_plan),
+    Feature("relays", plan_relays),
 )
 """What a run can do for its program, in the order in which it is planned."""
+
+_BY_LIBRARY = {feature.name for feature in FEATURES if feature.by_library}
 
 
 class Launched(NamedTuple):
@@ -46,10 +67,14 @@ class Launched(NamedTuple):
     Attributes:
         finished: How it ended.
         features: What it ran with; a planned feature that could not be had is not among them.
+        seen: What it has sent; None where that is not known.
+        inputs: The files among its arguments as they were at its start.
     """
 
     finished: Finished
     features: tuple[FeaturePlan, ...]
+    seen: Traffic | None = None
+    inputs: Stamps | None = None
 
 
 def run(
@@ -63,7 +88,7 @@ def run(
 
     Args:
         request: What the user asked for.
-        narrator: Tells the user of each step that takes time.
+        narrator: Reports each step that takes time.
         announce: Receives the decision before the program starts.
         is_dry: Trace, measure and decide, but start nothing.
 
@@ -79,17 +104,25 @@ def run(
     for feature in FEATURES:
         feature.check(request)
     with contextlib.ExitStack() as until_end:
+        name = Path(request.program[0]).name
+        alongside = until_end.enter_context(announce_run(request.cluster.hosts, name, lab_facts()))
+        if others := alongside.others():
+            narrator.report(_line_of_others(others))
         with probe_program_for(request) as probe_program:
-            session = prepare(request, narrator, probe_program)
+            try:
+                session = prepare(request, narrator, probe_program, alongside=alongside)
+            except UnmeasuredError as error:
+                return _go_on_unmeasured(request, error, narrator, is_dry=is_dry)
             until_end.enter_context(report_interruption(session.directory, narrator))
-            until_end.enter_context(session.directory.noting_failure())
+            until_end.enter_context(session.directory.note_failure())
             until_end.enter_context(result_kept(session.program, session.directory, narrator))
-            if session.program.exclusive and not session.program.is_users_run and not is_dry:
+            program = session.program
+            if program.exclusive and not (program.is_users_run or program.is_stopped or is_dry):
                 return _end_with_traced_run(session)
             decision = decide(session)
         if session.program.is_users_run:
             return _record_first_run(session, decision, announce)
-        plans = [feature.plan(session, decision) for feature in FEATURES]
+        plans = plan_features(session, decision)
         announcement = announcement_of(session, decision, plans)
         announce(announcement)
         if is_dry:
@@ -98,13 +131,60 @@ def run(
         launched = launch_program(session, plans)
         record_end(session, launched)
         finished = launched.finished
-        if finished.returncode == 0 and finished.signal is None:
+        has_ended_well = finished.returncode == 0 and finished.signal is None
+        learned = learn_from_run(
+            session, launched.seen, launched.inputs, has_ended_well=has_ended_well
+        )
+        if has_ended_well:
+            session.log.follow_traffic()
+            used = decision_of_run(decision, launched.features)
             session.log.add(
-                *(request.placing.method, decision, finished.seconds, announcement.predicted_s),
+                *(request.placing.method, used, finished.seconds, announcement.predicted_s),
                 is_tuned=is_tuned(launched.features),
+                is_relayed=is_relayed(launched.features),
+                is_inside=is_inside(launched.features),
                 drift=drift_counts(session.directory.path),
+                guessed_from=learned.guessed_from,
+                is_shared=session.alongside.has_met(),
+                difference=learned.difference,
             )
         return finished.returncode
+
+
+def _line_of_others(others: Sequence[str]) -> str:
+    return (
+        f"another run of yours ({', '.join(sorted(set(others)))}) has some of these hosts: what is "
+        "measured now is not kept for later runs, nor does the time of this run count against a "
+        "placement"
+    )
+
+
+def _go_on_unmeasured(
+    request: Request, error: UnmeasuredError, narrator: Narrator, *, is_dry: bool
+) -> int:
+    """The exit code of a program that starts as by its launcher alone."""
+    launcher, directory = error.launcher, error.directory
+    narrator.report(
+        f"nothing is placed: {error}; the program starts as {launcher.name} alone starts it; the "
+        f"record of this run: {directory.path}"
+    )
+    directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
+    if is_dry:
+        return 0
+    spec = request.launch_spec(request.cluster)
+    return start_by_launcher_alone(launcher, spec, directory, narrator)
+
+
+def plan_features(session: Session, decision: Decision) -> list[FeaturePlan]:
+    """What each feature does; those of the library do nothing where their plan is not followed."""
+    if lack := session.library_lack:
+        session.narrator.report(f"the program is only placed: {lack}")
+    return [
+        FeaturePlan(feature=feature.name, why=lack, is_considered=False)
+        if lack and feature.by_library
+        else feature.plan(session, decision)
+        for feature in FEATURES
+    ]
 
 
 def _record_first_run(
@@ -112,7 +192,7 @@ def _record_first_run(
 ) -> int:
     """The exit code of a first run, which has ended; the next one is placed as it was decided."""
     directory = session.directory
-    with directory.losing():
+    with directory.tolerate_failures():
         session.launchers.save(directory.file(run_directory.PLACEMENT))
     announce(announcement_of_next_run(session, decision))
     directory.note("end", {"exit_code": 0, "seconds": session.program.seconds})
@@ -123,9 +203,9 @@ def _end_with_traced_run(session: Session) -> int:
     """The exit code of a run that ends with the traced one, whose files would be in the way."""
     exclusive = session.program.exclusive
     named = ", ".join(exclusive[:3]) + (" ..." if len(exclusive) > 3 else "")
-    session.narrator.tell(
-        f"the program is not started again: it created {named} exclusively (O_EXCL) and would find "
-        "it; the traced run is this run, and the next one is placed; the record "
+    session.narrator.report(
+        f"not starting the program again: it created {named} exclusively (O_EXCL), which fails a "
+        "second time; the traced run is the result, and the next run is placed; the record "
         f"of this run: {session.directory.path}"
     )
     session.directory.note("end", {"exit_code": 0, "exclusive": exclusive})
@@ -142,10 +222,18 @@ def launch_program(session: Session, plans: Sequence[FeaturePlan]) -> Launched:
             if changed is not None:
                 spec = changed
                 applied.append(plan)
+        watched = running.enter_context(watch_traffic(session, spec))
+        spec, has_library = reach_inside(session, watched.spec)
+        applied = [plan for plan in applied if has_library or plan.feature not in _BY_LIBRARY]
         command = session.launcher.prepare_command(spec, session.directory.path)
         session.directory.note("start", {"launcher_command": command})
-        stdin = running.enter_context(session.stdin.opened(last=True))
-        return Launched(launch.run(command, stdin=stdin, is_users=True), tuple(applied))
+        inputs = input_files(session.request.program)
+        stdin = running.enter_context(session.stdin.open(last=True))
+        finished = launch.run(command, stdin=stdin, is_users=True)
+        # With another order of ranks in topologies the traffic is another one.
+        is_reordered = count_reordered(session.directory.path) > 0
+        seen = None if is_reordered else watched.read(finished)
+        return Launched(finished, tuple(applied), seen, inputs)
 
 
 def record_end(session: Session, launched: Launched) -> None:
@@ -154,7 +242,7 @@ def record_end(session: Session, launched: Launched) -> None:
     end: dict[str, Any] = {"exit_code": finished.returncode, "seconds": finished.seconds}
     if finished.signal is not None:
         end["signal"] = finished.signal
-        session.narrator.tell(ended_by(finished, "the program"))
+        session.narrator.report(ended_by(finished, "the program"))
     for plan in launched.features:
         end |= plan.outcome()
     end["features"] = [plan.feature for plan in launched.features if plan.is_taken]

@@ -7,11 +7,10 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from fairlead.act import launch
 from fairlead.act.launch import detect
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.inputs.interruption import ended_by
 from fairlead.flows.request import Request
+from fairlead.flows.run.launcher_alone import start_by_launcher_alone
 from fairlead.narrator import Narrator
 
 
@@ -27,7 +26,7 @@ def run_on_one_host(
 
     Args:
         request: What the user asked for; options for measuring and placing are ignored.
-        narrator: Tells the user why nothing is placed.
+        narrator: Reports why nothing is placed.
         announce: Receives the folder of the run's record before the program starts.
         is_dry: Start nothing.
         unused_options: Names of given options that have no effect here, for the user.
@@ -39,28 +38,19 @@ def run_on_one_host(
         Error: The launcher would refuse an argument.
     """
     cluster = request.cluster
-    launcher = detect(request.launcher.mpirun)
+    launcher = detect(request.launcher.mpirun, request.program)
     spec = request.launch_spec(cluster)
     launcher.check(spec)
     name = Path(request.program[0]).name
-    directory = RunDirectory.new(request.directory, name, narrator.tell)
+    directory = RunDirectory.new(request.directory, name, narrator.report_loss)
     directory.note("request", dataclasses.asdict(request))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots})
     directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
-    relayed = ", and no host to relay" if request.relays is not None else ""
+    relayed = ", and no host to relay" if request.is_relay_asked_for else ""
     unused = f"; not used: {', '.join(unused_options)}" if unused_options else ""
-    narrator.tell(f"there is one host, {cluster.hosts[0]}: nothing to place{relayed}{unused}")
+    narrator.report(f"there is one host, {cluster.hosts[0]}: nothing to place{relayed}{unused}")
     announce(directory.path)
     if is_dry:
         directory.note("end", {"is_dry": True})
         return 0
-    command = launcher.prepare_command(spec, directory.path)
-    directory.note("start", {"launcher_command": command})
-    with directory.noting_failure():
-        finished = launch.run(command, stdin=0, is_users=True)
-    end: dict[str, object] = {"exit_code": finished.returncode, "seconds": finished.seconds}
-    if finished.signal is not None:
-        end["signal"] = finished.signal
-        narrator.tell(ended_by(finished, "the program"))
-    directory.note("end", end)
-    return finished.returncode
+    return start_by_launcher_alone(launcher, spec, directory, narrator)

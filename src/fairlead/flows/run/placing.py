@@ -7,24 +7,28 @@ import contextlib
 import dataclasses
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from fairlead.act.launch import LaunchSpec, RankCpus
-from fairlead.decide.decision import Decision, judged
-from fairlead.decide.kept_decisions import decision_path, keep, recalled
+from fairlead.decide.decision import Decision, make_decision
+from fairlead.decide.hosts.stragglers import straggler_lines
+from fairlead.decide.kept_decisions import decision_path, keep, load_kept
 from fairlead.decide.measurer import HostsMeasurer
-from fairlead.decide.placement import COST_OF_OBJECTIVE
+from fairlead.decide.placement import COST_OF_OBJECTIVE, SLOWEST_RANK
 from fairlead.decide.rule import barred_by
 from fairlead.decide.search import DecisionProblem, default_budget_s, mapping_s, search
+from fairlead.decide.transfers import Transfers
 from fairlead.errors import InputError
 from fairlead.files import run_directory
 from fairlead.flows.inputs.binding import keep_binding
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.run.announcement import reason_of
 from fairlead.flows.run.features import FeaturePlan
+from fairlead.flows.run.proved_slower import reconsider_dropped, take_turns
+from fairlead.flows.run.transfers import decide_transfers
 from fairlead.measure import profile_cache
 from fairlead.measure.profile_cache import Profile
 from fairlead.model.cost import evaluate
@@ -56,13 +60,15 @@ class PlacedRanks(FeaturePlan):
 def plan_placement(session: Session, decision: Decision) -> PlacedRanks:
     """The ranks as it was decided; the placement is recorded."""
     taken = decision.placement or session.launchers
-    with session.directory.losing():
+    with session.directory.tolerate_failures():
         taken.save(session.directory.file(run_directory.PLACEMENT))
     saved_share = decision.gain.ratio if decision.placement is not None else None
     return PlacedRanks(
         feature="placement",
         why=reason_of(session, decision),
         saved_share=saved_share,
+        gain=decision.gain,
+        is_considered=session.request.placing.method != "launcher",
         placement=decision.placement,
         cpus=decision.cpus,
     )
@@ -73,7 +79,8 @@ def decide(session: Session) -> Decision:
 
     A placement by which ranks would lose their binding is not used.
     """
-    decision = _decide(session)
+    reconsider_dropped(session)
+    decision = take_turns(session, _decide(session))
     if decision.placement is None:
         return decision
     started = time.monotonic()
@@ -85,41 +92,78 @@ def decide(session: Session) -> Decision:
         seconds=decision.seconds + time.monotonic() - started,
     )
     if binding.lost is not None:
-        return dataclasses.replace(decision, placement=None)
+        return dataclasses.replace(
+            decision, placement=None, transfers=_without_placement(decision.transfers)
+        )
     return decision
 
 
 def _decide(session: Session) -> Decision:
     history = session.log.kept
     budget_s = None if session.is_network_given else _budget_s(session)
-    kept = recalled(_path(session, session.network), session.cluster)
-    if kept is not None and still_holds(kept, history):
-        session.narrator.tell(
-            "decision: kept from an earlier run; program, hosts and network are the same"
+    path = _path(session, session.network)
+    kept = load_kept(path, session.cluster)
+    if kept is not None and still_holds(kept, history, session.log.find_dropped()):
+        session.narrator.report(
+            "decision: reusing that of an earlier run (same program, hosts and network)"
         )
         _write_baseline(session, None)
+        session.directory.note("kept_decision", {"file": path})
         return dataclasses.replace(kept, seconds=session.probe_s, budget_s=budget_s)
-    found = search(_problem(session, history))
+    _report_stragglers(session)
+    found = search(_problem(session))
     _write_baseline(session, found.by_long_trains)
     placing = session.request.placing
-    decision = judged(found, placing.rule)
+    decision = dataclasses.replace(make_decision(found, placing.rule), budget_s=budget_s)
+    decision = decide_transfers(session, decision, found)
     try:
-        if found.by_long_trains is not None and session.profile_path is not None:
+        # What another run has disturbed is used for this run alone.
+        is_alone = not session.alongside.others()
+        if found.by_long_trains is not None and session.profile_path is not None and is_alone:
             profile_cache.renew(Profile(session.profile_path, found.network, found.by_long_trains))
         # If a saving is likely but too uncertain, the next run has a new budget.
-        if decision.placement or decision.gain.ratio < placing.rule.least_ratio:
-            keep(decision, placing.method, _path(session, found.network))
+        is_clear = decision.gain.ratio < placing.rule.least_ratio
+        is_decided = decision.placement or decision.transfers.is_taken or is_clear
+        if is_decided and is_alone and not decision.transfers.is_open:
+            path = _path(session, found.network)
+            keep(decision, placing.method, path)
+            session.directory.note("kept_decision", {"file": path})
     except InputError as error:
-        session.narrator.tell(f"decision: not kept for later runs: {error}")
+        session.narrator.report_loss(f"decision: not cached for later runs: {error}")
     spent_s = session.probe_s + decision.seconds
+    if budget_s is not None:
+        budget_s += decision.transfers_budget_s
     return dataclasses.replace(decision, seconds=spent_s, budget_s=budget_s)
 
 
-def still_holds(kept: Decision, history: History) -> bool:
-    """Whether a kept decision is that of this history: the same traffic may be of another input."""
+def _report_stragglers(session: Session) -> None:
+    lines = straggler_lines(session.network)
+    if lines and session.objective == SLOWEST_RANK:
+        lines.append("what each rank computes is weighed by the speed of its host")
+    for line in lines:
+        session.narrator.report(f"hosts: {line}")
+
+
+def _without_placement(transfers: Transfers) -> Transfers:
+    """What was decided on relays, where the placement on which they were rehearsed is not used."""
+    if not transfers.is_taken:
+        return transfers
+    return dataclasses.replace(transfers, is_taken=False, why="its placement is not used")
+
+
+def still_holds(kept: Decision, history: History, dropped: Collection[tuple[str, ...]]) -> bool:
+    """Whether a kept decision is that of this history: the same traffic may be of another input.
+
+    Args:
+        kept: The decision.
+        history: Runs of the program.
+        dropped: Placements that have proved slower.
+    """
+    if kept.transfers.is_taken and history.has_relaying_proved_slower(kept.host_names()):
+        return False
     if kept.placement is not None:
-        return not history.has_proved_slower(kept.placement)
-    return not kept.is_barred or bool(history.dropped())
+        return tuple(kept.placement.host_names()) not in dropped
+    return not kept.is_barred or bool(dropped)
 
 
 def _write_baseline(session: Session, by_long_trains: Network | None) -> None:
@@ -128,20 +172,21 @@ def _write_baseline(session: Session, by_long_trains: Network | None) -> None:
         kept = profile_cache.recall(session.profile_path, session.cluster, math.inf)
         by_long_trains = None if kept is None else kept.by_long_trains
     if by_long_trains is not None:
-        with session.directory.losing():
+        with session.directory.tolerate_failures():
             by_long_trains.save(session.directory.file(run_directory.MEASURED_AGAIN))
 
 
 def _path(session: Session, network: Network) -> Path:
     asked = session.request.placing
     by = (asked.method, asked.metric, asked.objective, asked.seed, asked.rule)
-    options = (by, asked.time_limit_s, *session.launchers.host_names())
+    relays = session.request.relays
+    options = (by, asked.time_limit_s, asked.uneven, repr(relays), *session.launchers.host_names())
     return decision_path(session.cluster, network, session.traffic, options)
 
 
-def _problem(session: Session, history: History) -> DecisionProblem:
+def _problem(session: Session) -> DecisionProblem:
     placing = session.request.placing
-    cost = COST_OF_OBJECTIVE[placing.objective]
+    cost = COST_OF_OBJECTIVE[session.objective]
     hosts = session.cluster.hosts
     budget_s = _budget_s(session)
     limit_s = mapping_s(budget_s, session.request.num_ranks)
@@ -151,7 +196,7 @@ def _problem(session: Session, history: History) -> DecisionProblem:
 
     dropped = [
         Placement(hosts, np.array([hosts.index(name) for name in names]))
-        for names in history.dropped()
+        for names in session.log.find_dropped()
         if set(names) <= set(hosts)
     ]
     return DecisionProblem(

@@ -12,9 +12,10 @@ from fairlead.act import mpi_builds
 from fairlead.act.launch import LaunchSpec
 from fairlead.act.plan.relay import RouterPlace, new_key, write_relay_plan
 from fairlead.act.relay.kept_routers import kept_routers
-from fairlead.act.relay.routers import running_routers
+from fairlead.act.relay.routers import run_routers
 from fairlead.decide.decision import Decision
 from fairlead.decide.routes import MOST_RELAYS, faster_pairs, probed_path_table
+from fairlead.decide.transfers import Transfers
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
 from fairlead.flows.inputs.session import Session
@@ -24,10 +25,16 @@ from fairlead.model.network import Network
 from fairlead.model.path_table import PathTable
 from fairlead.narrator import Narrator
 from fairlead.units import format_size
-from fairlead.watch.carried import Carried, carried
+from fairlead.watch.carried import Carried, load_carried
 from fairlead.watch.kept_paths import recall_paths, remember_paths, with_kept_paths
 
-__all__ = ["carried_line", "plan_relays", "useful_paths"]
+__all__ = [
+    "carried_line",
+    "find_routers",
+    "plan_relays",
+    "transfers_line",
+    "useful_paths",
+]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -36,6 +43,7 @@ class RelayedMessages(FeaturePlan):
 
     session: Session
     relays: RelayRequest
+    network: Network
     table: PathTable
 
     @property
@@ -54,17 +62,20 @@ class RelayedMessages(FeaturePlan):
             try:
                 key = new_key()
                 library = mpi_builds.find(self.session.launcher).intercept
-                routers = stack.enter_context(_routers(self.session, key, self.table.hosts))
+                session = self.session
+                routers = stack.enter_context(
+                    find_routers(session, key, self.table.hosts, session.narrator)
+                )
                 write_relay_plan(
                     self.session.directory.file(run_directory.PLAN),
-                    self.session.network, self.table, routers, key,
+                    self.network, self.table, routers, key,
                     threshold_bytes=self.relays.least_bytes, rule=self.relays.rule,
                     zones=self.relays.zones,
                 )  # fmt: skip
                 started = with_variables(spec, plan_variables(self.session, library))
             except Error as error:
                 stack.close()
-                self.session.narrator.tell(f"no message is relayed: {error}")
+                self.session.narrator.report(f"no message is relayed: {error}")
             yield started
 
     def outcome(self) -> dict[str, Any]:
@@ -74,12 +85,12 @@ class RelayedMessages(FeaturePlan):
             try:
                 remember_paths(session.network, session.directory.path)
             except InputError as error:
-                session.narrator.tell(f"the path table is not kept: {error}")
+                session.narrator.report(f"the path table is not cached: {error}")
         hosts = session.network.hosts
-        found = carried(session.directory.path, len(hosts))
+        found = load_carried(session.directory.path, len(hosts))
         if found is None:
             return {}
-        session.narrator.tell(carried_line(found, hosts, self.relays.least_bytes))
+        session.narrator.report(carried_line(found, hosts, self.relays.least_bytes))
         return {
             "relays": {
                 "mpi_bytes": found.mpi_bytes,
@@ -89,46 +100,72 @@ class RelayedMessages(FeaturePlan):
         }
 
 
-def plan_relays(session: Session, _decision: Decision) -> FeaturePlan:
-    """Relays if the user asked for them and there is a way around some pair of hosts."""
+def plan_relays(session: Session, decision: Decision) -> FeaturePlan:
+    """Relays if the user asked for them, or if it was decided so, and there is a path of use."""
     relays, narrator = session.request.relays, session.narrator
     if relays is None:
-        return FeaturePlan(feature="relays", why="not asked for")
-    table = useful_paths(session.network, relays.rule, narrator)
+        return FeaturePlan(feature="relays", why="not asked for", is_considered=False)
+    why, gain, is_considered = "asked for", None, False
+    if relays.mode == "auto":
+        decided = decision.transfers
+        why, gain, is_considered = decided.why, decided.gain, decided.is_considered
+        narrator.report(transfers_line(decided))
+        if not decided.is_taken:
+            return FeaturePlan(feature="relays", why=why, gain=gain, is_considered=is_considered)
+    network = _measured_network(session)
+    table = useful_paths(network, relays.rule, narrator)
     if table is None:
-        return FeaturePlan(feature="relays", why="no path of use")
+        return FeaturePlan(
+            feature="relays", why="no path of use", gain=gain, is_considered=is_considered
+        )
     if relays.rule == "mcm" and (kept := recall_paths(session.network)) is not None:
-        narrator.tell("relays: the path table of an earlier run is used")
+        narrator.report("relays: the path table of an earlier run is used")
         table = with_kept_paths(table, kept)
     return RelayedMessages(
-        feature="relays", why="asked for", session=session, relays=relays, table=table
+        feature="relays", why=why, gain=gain, is_considered=is_considered,
+        saved_share=None if gain is None else gain.ratio,
+        session=session, relays=relays, network=network, table=table,
+    )  # fmt: skip
+
+
+def _measured_network(session: Session) -> Network:
+    """The network with those pairs that were measured again for the decision."""
+    file = session.directory.file(run_directory.MEASURED_AGAIN)
+    return (
+        session.network.with_measurements(Network.load(file)) if file.exists() else session.network
     )
 
 
+def transfers_line(decided: Transfers) -> str:
+    """What was decided on relays, for a user."""
+    return f"relays: {'taken' if decided.is_taken else 'not taken'}: {decided.why}"
+
+
 @contextlib.contextmanager
-def _routers(session: Session, key: str, hosts: Sequence[str]) -> Iterator[list[RouterPlace]]:
-    """Those that are kept, or else some of this run's own."""
-    narrator = session.narrator
+def find_routers(
+    session: Session, key: str, hosts: Sequence[str], narrator: Narrator
+) -> Iterator[list[RouterPlace]]:
+    """Those that are kept, or else some of this run's own; the narrator prints which."""
     with contextlib.ExitStack() as stack:
         kept = None
         try:
             kept = stack.enter_context(kept_routers(key, hosts))
         except Error as error:
-            narrator.tell(f"the kept routers are not used: {error}")
+            narrator.report(f"the kept routers are not used: {error}")
         if kept is not None:
-            narrator.tell(f"relays: the kept routers of {len(kept)} hosts")
+            narrator.report(f"relays: the kept routers of {len(kept)} hosts")
             yield kept
             return
         routers = stack.enter_context(
-            running_routers(
+            run_routers(
                 session.launcher,
                 hosts,
                 key,
                 session.request.launcher.arguments,
-                report=narrator.tell,
+                report=narrator.report,
             )
         )
-        narrator.tell(f"relays: a router on each of {len(routers)} hosts")
+        narrator.report(f"relays: a router on each of {len(routers)} hosts")
         yield routers
 
 
@@ -138,23 +175,23 @@ def useful_paths(network: Network, rule: str, narrator: Narrator) -> PathTable |
     Args:
         network: The program's hosts.
         rule: By which messages take paths; "trials" also takes several direct connections.
-        narrator: Tells for how many pairs relays are expected to be faster.
+        narrator: Reports for how many pairs relays are expected to be faster.
     """
     try:
         table = probed_path_table(network, MOST_RELAYS[rule])
     except Error as error:
-        narrator.tell(f"no message is relayed: {error}")
+        narrator.report(f"no message is relayed: {error}")
         return None
     if not table.has_relays:
         lack = "no pair of hosts has a useful way by a third one"
         if rule != "trials":
-            narrator.tell(f"no message is relayed: {lack}")
+            narrator.report(f"no message is relayed: {lack}")
             return None
-        narrator.tell(f"relays: {lack}; several connections are tried")
+        narrator.report(f"relays: {lack}; several connections are tried")
         return table
     num_pairs = sum(route.is_direct for route in table.routes)
     num_faster = len(faster_pairs(table))
-    narrator.tell(f"relays: expected to be faster on {num_faster} of {num_pairs} pairs of hosts")
+    narrator.report(f"relays: expected to be faster on {num_faster} of {num_pairs} pairs of hosts")
     return table
 
 

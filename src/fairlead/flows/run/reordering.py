@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec
@@ -16,6 +17,7 @@ from fairlead.errors import Error
 from fairlead.files import run_directory
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.run.features import FeaturePlan, plan_variables, with_variables
+from fairlead.watch.reordered import count_reordered
 
 __all__ = ["plan_reordering", "reorder_variables"]
 
@@ -31,6 +33,10 @@ class ReorderedTopologies(FeaturePlan):
         """Topologies are placed."""
         return True
 
+    def outcome(self) -> dict[str, Any]:
+        """How many communicators got another order of ranks."""
+        return {"reordered_topologies": count_reordered(self.session.directory.path)}
+
     @contextlib.contextmanager
     def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec | None]:
         """The start with the library, which reads the plan."""
@@ -41,7 +47,10 @@ class ReorderedTopologies(FeaturePlan):
 def plan_reordering(session: Session, _decision: Decision) -> FeaturePlan:
     """Topologies are placed unless the user asked for their ranks to stay in order."""
     if not session.request.placing.reorder:
-        return FeaturePlan(feature="reorder", why="not asked for")
+        return FeaturePlan(feature="reorder", why="not asked for", is_considered=False)
+    if session.program.guess is not None:
+        why = "the traffic is guessed, and in another order of ranks this run would not show it"
+        return FeaturePlan(feature="reorder", why=why, is_considered=False)
     return ReorderedTopologies(
         feature="reorder", why="wherever the program allows it", session=session
     )
@@ -64,5 +73,5 @@ def reorder_variables(
         )
         return plan_variables(session, library)
     except Error as error:
-        session.narrator.tell(f"topologies keep the order of their ranks: {error}")
+        session.narrator.report(f"topologies keep the order of their ranks: {error}")
         return {}

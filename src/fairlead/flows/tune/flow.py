@@ -118,7 +118,7 @@ def tune(request: TuneRequest, narrator: Narrator) -> Tuning:
 
     Args:
         request: What the user asked for.
-        narrator: Tells the user of each step that takes time.
+        narrator: Reports each step that takes time.
 
     Raises:
         Error: The hosts, the network or the program could not be had.
@@ -207,7 +207,7 @@ def time_calls(
         program: Times it.
         network: Between the hosts of its placement.
         request: Budget, and whether the plan is reproducible.
-        narrator: Tells the user.
+        narrator: Reports what is left out.
 
     Raises:
         ProbeError: Not one call could be timed.
@@ -215,7 +215,7 @@ def time_calls(
     placement = program.placement
 
     def one(call: TimedCall, time_s: float) -> Choice:
-        schedules = planned(call, network, placement)
+        schedules = plan_candidates(call, network, placement)
         times = program.time(call, schedules, time_s=time_s)
         names = [schedule.method for schedule in schedules]
         return choose(CallKind.of(call, placement), names, times)
@@ -246,7 +246,7 @@ def within_budget(
         calls: What is measured, in this order.
         measured: Measures a call in about so many seconds.
         budget_s: No further call begins after this time.
-        narrator: Tells the user.
+        narrator: Reports what is left out.
         clock: Seconds that pass; as `time.monotonic`.
 
     Raises:
@@ -265,19 +265,19 @@ def within_budget(
             except ProbeError as error:
                 problems.append(error)
                 size = format_size(call.message_bytes)
-                narrator.tell(f"collectives: {call.operation} of {size}: {error}")
+                narrator.report(f"collectives: {call.operation} of {size}: {error}")
             on_progress(index + 1, len(calls))
     if problems and not found:
         raise problems[-1]
     if num_left := len(calls) - len(found) - len(problems):
-        narrator.tell(
+        narrator.report(
             f"collectives: {num_left} of {len(calls)} calls were not measured "
             f"within {format_duration(budget_s)}, and stay the MPI's own"
         )
     return found
 
 
-def planned(call: TimedCall, network: Network, placement: Placement) -> list[Schedule]:
+def plan_candidates(call: TimedCall, network: Network, placement: Placement) -> list[Schedule]:
     """The candidates of a call."""
     host_of_rank = placement.host_of_rank[list(call.ranks)]
     used, ranks_of_host = np.unique(host_of_rank, return_counts=True)

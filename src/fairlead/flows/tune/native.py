@@ -96,7 +96,7 @@ def tune_native(request: TuneRequest, tuning_file: TuningFile, narrator: Narrato
     Args:
         request: What the user asked for.
         tuning_file: Form of the file, by MPI.
-        narrator: Tells the user of each step that takes time.
+        narrator: Reports each step that takes time.
 
     Raises:
         InputError: The launcher is of another MPI, or has no choice for any of the operations.
@@ -113,15 +113,15 @@ def tune_native(request: TuneRequest, tuning_file: TuningFile, narrator: Narrato
     with TuningProgram(launcher, cluster, placement, request.launcher.arguments, env) as program:
         found = within_budget(
             calls,
-            lambda call, time_s: measured(call, program, tuning_file, order, time_s),
+            lambda call, time_s: time_native(call, program, tuning_file, order, time_s),
             request.budget_s,
             narrator,
         )
     seconds = time.monotonic() - began_s
     if not any(name for one in found for name in one.names):
-        narrator.tell(
-            f"collectives: {launcher.name} lets none of its algorithms be chosen while a program "
-            "runs; only the order of the hosts was measured"
+        narrator.report(
+            f"collectives: {launcher.name} cannot switch its algorithms while a program runs; only "
+            "the order of the hosts was measured"
         )
     is_reordered = other_order_is_better(found)
     choices = [choose_native(one, placement, is_reordered) for one in found]
@@ -165,7 +165,7 @@ def ring_order(network: Network, placement: Placement) -> tuple[int, ...]:
     return tuple(rank for place in turned for rank in placement.ranks_on(hosts[place]))
 
 
-def measured(
+def time_native(
     call: TimedCall,
     program: TuningProgram,
     tuning_file: TuningFile,

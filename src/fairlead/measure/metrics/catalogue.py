@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fairlead.errors import InputError
-from fairlead.measure.metrics.host import CxiSource, HostSource
+from fairlead.measure.metrics.host import HostSource
 from fairlead.measure.metrics.lab import LabSource
 from fairlead.measure.metrics.ldms_source import (
     WANTED,
@@ -18,8 +18,11 @@ from fairlead.measure.metrics.ldms_source import (
     LdmsFileSource,
     LdmsModuleSource,
 )
+from fairlead.measure.metrics.mapped_prometheus import MappedSource
 from fairlead.measure.metrics.prometheus import TICK_S, PrometheusSource
+from fairlead.measure.metrics.prometheus_api import PrometheusApi
 from fairlead.measure.metrics.series import MetricSource
+from fairlead.measure.metrics.slingshot import CxiSource
 from fairlead.units import parse_duration
 
 Options = Mapping[str, str]
@@ -52,6 +55,14 @@ def _prometheus(rest: str, options: Options, headers: Mapping[str, str]) -> Metr
         tick_s=TICK_S if tick is None else parse_duration(tick),
         devices=_devices(options),
     )
+
+
+def _map(rest: str, options: Options, headers: Mapping[str, str]) -> MetricSource:
+    if not options.get("map"):
+        raise InputError(f"prom:{rest}: needs a map: --map FILE.toml")
+    step = options.get("step")
+    api = PrometheusApi(rest, headers, None if step is None else parse_duration(step))
+    return MappedSource(api, Path(options["map"]))
 
 
 def _devices(options: Options) -> list[str]:
@@ -104,6 +115,12 @@ SOURCES: dict[str, Source] = {
         "raw samples of node_exporter and the exporters for InfiniBand, by Prometheus' HTTP API",
         frozenset({"device", "host", "step", "select", "tick"}),
     ),
+    "prom": Source(
+        _map,
+        "prom:URL",
+        "any series of a Prometheus, by the --map that says which quantity of which port they are",
+        frozenset({"map", "step"}),
+    ),
     "ldms": Source(
         lambda rest, _options, _headers: LdmsFileSource(Path(rest)),
         "ldms:FILE",
@@ -135,19 +152,22 @@ SOURCES: dict[str, Source] = {
     "cxi": Source(
         lambda rest, options, _headers: CxiSource(Path(rest), options.get("host", "")),
         "cxi:FOLDER",
-        "Slingshot's counters of this host",
+        "Slingshot's counters of this host: /sys/class/cxi, or the folder of one adapter",
         frozenset({"host"}),
     ),
 }
 """Each is a file or a function of one; a further one is a line here."""
 
 
-def open_source(text: str, headers: Mapping[str, str] | None = None) -> MetricSource:
+def open_source(
+    text: str, headers: Mapping[str, str] | None = None, metric_map: Path | None = None
+) -> MetricSource:
     """The source that a user named.
 
     Args:
         text: `NAME:REST`, with options after `?`.
         headers: Headers of HTTP, where that is used.
+        metric_map: Stands for `?map=` of a source that has none.
 
     Raises:
         InputError: The name or an option is unknown.
@@ -162,4 +182,6 @@ def open_source(text: str, headers: Mapping[str, str] | None = None) -> MetricSo
     if unknown:
         allowed = ", ".join(sorted(SOURCES[name].options)) or "none"
         raise InputError(f"metrics {text!r}: unknown option {unknown[0]!r}; there are {allowed}")
+    if metric_map is not None and "map" in SOURCES[name].options:
+        options.setdefault("map", str(metric_map))
     return SOURCES[name].open(rest, options, headers or {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The counters of the host this runs on, read in place: interfaces, ENA allowances, Slingshot."""
+"""The counters of the host this runs on, read in place: interfaces, and ENA allowances."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fairlead.measure.metrics.sysfs_devices import adapter_ports, device_of_sysf
 from fairlead.measure.topologies.infiniband_hosts import adapter_names
 from fairlead.measure.topologies.switch_tree import host_port
 
-__all__ = ["CxiSource", "HostSource", "parse_ethtool", "parse_net_dev"]
+__all__ = ["HostSource", "parse_ethtool", "parse_net_dev"]
 
 NET_DEV, SYSFS = Path("/proc/net/dev"), Path("/sys/class/net")
 
@@ -36,15 +36,8 @@ ALLOWANCES = {"bw_in_allowance_exceeded": True, "bw_out_allowance_exceeded": Fal
 Source: ENA driver, statistics of the elastic network interface.
 """
 
-CXI_COUNTERS = {
-    "hni_sts_rx_ok_octets": (True, Quantity.carried_bytes, 1.0),
-    "hni_sts_tx_ok_octets": (False, Quantity.carried_bytes, 1.0),
-}
-
 _LINE = re.compile(r"\s*([^\s:]+):\s*((?:\d+\s*){16})", re.A)
 _STATISTIC = re.compile(r"\s*([\w.\[\]-]+):\s*(\d+)\s*", re.A)
-_CXI = re.compile(r"cxi\d+", re.A)
-_AT = re.compile(r"(\d+)(?:@(\d+(?:\.\d+)?))?\s*", re.A)
 
 RX_BYTES, RX_PACKETS, TX_BYTES, TX_PACKETS = 0, 1, 8, 9
 """Columns of /proc/net/dev. Source: proc_net(5)."""
@@ -108,7 +101,7 @@ class HostSource(MetricSource):
             raise MetricError(f"{self.name}: {error}") from error
         at_s = time.time()
         found = self._of_adapters(at_s)
-        # Messages take the adapters of InfiniBand; Ethernet tells nothing of their cables.
+        # Messages take the adapters of InfiniBand; Ethernet has no counters of their cables.
         if found and not self._devices:
             return found
         counters = parse_net_dev(text, str(self._net_dev))
@@ -164,35 +157,6 @@ class HostSource(MetricSource):
         except (OSError, subprocess.TimeoutExpired):
             return {}
         return parse_ethtool(done.stdout)
-
-
-class CxiSource(MetricSource):
-    """Slingshot's counters below a path: a file for each, `value@time`."""
-
-    def __init__(self, path: Path, host: str = ""):
-        """A folder of counters, as /sys/class/cxi/cxi0/device/telemetry."""
-        self._path = path
-        self._host = host or socket.gethostname().partition(".")[0]
-        # Two of a host are two ports: /sys/class/cxi/cxi0/device/telemetry, or any other folder.
-        self._device = next((part for part in path.parts if _CXI.fullmatch(part)), str(path))
-        self.name = f"cxi:{path}"
-
-    def read(self, now_s: float, window_s: float) -> list[Series]:
-        """The counters now."""
-        found = []
-        for name, (is_into, quantity, factor) in CXI_COUNTERS.items():
-            file = self._path / name
-            if not file.exists():
-                continue
-            match = _AT.fullmatch(read_text(file))
-            if match is None:
-                raise MetricError(f"{file}: expected value@time, got {read_text(file)[:80]!r}")
-            at_s = float(match[2]) if match[2] else time.time()
-            value = np.array([int(match[1]) * factor])
-            found.append(_now(self._host, self._device, (is_into, quantity), at_s, value))
-        if not found:
-            raise MetricError(f"{self.name}: holds none of {', '.join(CXI_COUNTERS)}")
-        return found
 
 
 def _now(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What sets of LDMS tell of links: Gemini's directions, or the interfaces of hosts."""
+"""What sets of LDMS hold of links: Gemini's directions, or the interfaces of hosts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from fairlead.measure.metrics.ldms_text import MetricSet, Value, parse
 from fairlead.measure.metrics.physical_ports import Device, physical_ports
 from fairlead.measure.metrics.series import Quantity, Series
+from fairlead.measure.metrics.slingshot import COUNTERS, adapter_series
 from fairlead.measure.topologies.gemini import DIRECTIONS
 from fairlead.measure.topologies.gemini_nodes import Position
 from fairlead.measure.topologies.switch_tree import host_port
@@ -37,11 +38,14 @@ the output queue could not send (section III-A), so they describe the link that 
 
 
 def series_of(sets: list[MetricSet]) -> list[Series]:
-    """What sets tell of links: Gemini's directions, or the interfaces of hosts."""
+    """What sets hold of links: Gemini's directions, or the interfaces of hosts."""
     found: dict[tuple[object, ...], Series] = {}
+    # Their ports count what the kernel's interfaces on them count, and RDMA.
+    with_slingshot = {metrics.host for metrics in sets if any(_of_slingshot(metrics))}
     for metrics in sets:
-        for series in (*_of_gemini(metrics), *_of_interfaces(metrics)):
-            # Both nodes of a Gemini tell its counters, and several samplers a device's: the newest.
+        interfaces = () if metrics.host in with_slingshot else _of_interfaces(metrics)
+        for series in (*_of_gemini(metrics), *interfaces, *_of_slingshot(metrics)):
+            # Both nodes of a Gemini report its counters, several samplers a device's: the newest.
             key = (*series.key, series.device)
             other = found.get(key)
             if other is None or other.times_s[-1] < series.times_s[-1]:
@@ -83,6 +87,19 @@ def _of_interfaces(metrics: MetricSet) -> Iterator[Series]:
                     (host_port(metrics.host), is_into), Quantity.carried_bytes, metrics, value, 1.0,
                     device=name, host_names=(metrics.host,),
                 )  # fmt: skip
+
+
+def _of_slingshot(metrics: MetricSet) -> Iterator[Series]:
+    """Adapters of a host, by the samplers slingshot_metrics and cxi_sampler."""
+    rows = [row for row in metrics.records if any(name in COUNTERS for name in row)]
+    for row in rows:
+        device = row.get("name", row.get("iface_name", ""))
+        values = {
+            name: float(value) for name, value in row.items() if isinstance(value, int | float)
+        }
+        yield from adapter_series(
+            metrics.host, str(device), values, metrics.time_s, num_adapters=len(rows)
+        )
 
 
 def _rows_of_devices(metrics: MetricSet) -> dict[str, Mapping[str, Value]]:

@@ -23,8 +23,8 @@ COMMAND_S = 30.0
 """Longest that `ldms_ls` may take; it gives up by itself after 10 s without an answer."""
 
 
-WANTED = ("procnet", "cray_", "gemini")
-"""Parts of the names of schemas that tell of links: a daemon may have thousands of others."""
+WANTED = ("procnet", "cray_", "gemini", "slingshot", "cxi")
+"""Parts of the names of schemas that describe links: a daemon may have thousands of others."""
 
 
 class Authentication(NamedTuple):
@@ -74,7 +74,7 @@ class LdmsCommandSource(MetricSource):
         self._command = list(command)
 
     def read(self, now_s: float, window_s: float) -> list[Series]:
-        """What the daemon tells now."""
+        """What the daemon reports now."""
         try:
             done = subprocess.run(
                 self._command, capture_output=True, text=True, timeout=COMMAND_S, check=False
@@ -101,7 +101,7 @@ class LdmsModuleSource(MetricSource):
         authentication: Authentication = NO_AUTHENTICATION,
         schemas: Sequence[str] = WANTED,
     ):
-        """A daemon that is asked for the sets that tell of links.
+        """A daemon that is asked for the sets that describe links.
 
         Raises:
             MetricError: The module is not installed.
@@ -118,7 +118,7 @@ class LdmsModuleSource(MetricSource):
         self._ldms.init(POOL_BYTES)
 
     def read(self, now_s: float, window_s: float) -> list[Series]:
-        """What the daemon tells now."""
+        """What the daemon reports now."""
         host, port = self._address
         lines, lost = [], []
         try:

@@ -10,11 +10,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from fairlead.measure.metrics.http import fetch_json, require_http
+from fairlead.measure.metrics.exporters import FACTS, METRICS, TICK_S, Labels, Metric
+from fairlead.measure.metrics.prometheus_api import PrometheusApi, matrix, one_series
 from fairlead.measure.metrics.prometheus_machines import Machine, Samples, better, machines
-from fairlead.measure.metrics.prometheus_metrics import FACTS, METRICS, TICK_S, Labels, Metric
 from fairlead.measure.metrics.series import MetricError, MetricSource, Quantity, Series
 from fairlead.measure.topologies.infiniband_hosts import adapter_names
 from fairlead.measure.topologies.switch_tree import host_port
@@ -26,10 +24,7 @@ FACTS_S = 300.0
 
 
 class PrometheusSource(MetricSource):
-    """Prometheus, VictoriaMetrics, Thanos, and the clouds' services that answer as they do.
-
-    It asks for raw samples and for no `rate`: engines compute rates in different ways.
-    """
+    """Prometheus, VictoriaMetrics, Thanos, and the clouds' services that answer as they do."""
 
     has_history = True
 
@@ -62,14 +57,11 @@ class PrometheusSource(MetricSource):
             MetricError: The URL is none.
         """
         self.name = f"prometheus:{url}"
-        self._url = require_http(url)
-        self._headers = dict(headers or {})
+        self._api = PrometheusApi(url, dict(headers or {}), step_s, timeout_s)
         self._host_labels = (host_label,) if host_label else ("host", "node", "nodename")
-        self._step_s = step_s
         self._selector = selector
         self._tick_s = tick_s
         self._devices = tuple(devices)
-        self._timeout_s = timeout_s
         self._facts: list[tuple[Labels, Samples]] = []
         self._facts_s = -math.inf
 
@@ -77,29 +69,13 @@ class PrometheusSource(MetricSource):
         """All samples of the window."""
         names = f'__name__=~"{"|".join(METRICS)}"'
         selector = "{" + ",".join(filter(None, (names, self._selector))) + "}"
-        if self._step_s is None:
-            path, form = "query", {
-                "query": f"{selector}[{window_s:.0f}s]", "time": f"{now_s:.3f}"
-            }  # fmt: skip
-        else:
-            path = "query_range"
-            form = {
-                "query": selector,
-                "start": f"{now_s - window_s:.3f}",
-                "end": f"{now_s:.3f}",
-                "step": f"{self._step_s:g}",
-            }
-        results = _matrix(self.name, self._fetch(path, form))
+        path, form = self._api.question(selector, now_s, window_s)
+        results = matrix(self.name, self._fetch(path, form))
         self._learn_facts(now_s)
         return self._series(results)
 
     def _fetch(self, path: str, form: Mapping[str, str]) -> Any:
-        return fetch_json(
-            f"{self._url}/api/v1/{path}",
-            headers=self._headers,
-            form=form,
-            timeout_s=self._timeout_s,
-        )
+        return self._api.fetch(path, form)
 
     def _learn_facts(self, now_s: float) -> None:
         """Ask what devices are, now and then; what was known stays where there is no answer."""
@@ -109,7 +85,7 @@ class PrometheusSource(MetricSource):
         selector = "{" + ",".join(filter(None, (names, self._selector))) + "}"
         with contextlib.suppress(MetricError):
             answer = self._fetch("query", {"query": selector, "time": f"{now_s:.3f}"})
-            self._facts = _matrix(self.name, answer, is_instant=True)
+            self._facts = matrix(self.name, answer, is_instant=True)
         self._facts_s = time.monotonic()
 
     def _series(self, results: Sequence[tuple[Labels, Samples]]) -> list[Series]:
@@ -131,70 +107,59 @@ class PrometheusSource(MetricSource):
                 ) from error
             of_ports[key] = better(of_ports.get(key), samples)
         facts = [each for each in (*results, *self._facts) if each[0].get("__name__") in FACTS]
-        found = [_one(port, self._metric(name), of_ports[port, name]) for port, name in of_ports]
+        found = [
+            one_series(port, metric, samples)
+            for (port, name), samples in of_ports.items()
+            for metric in self._both_if_capacity(name)
+        ]
         for machine in machines(of_devices, facts, self._host_labels):
             found += self._of_machine(machine)
         return found
 
     def _metric(self, name: str) -> Metric:
         metric = METRICS[name]
-        is_wait = metric.quantity is Quantity.stalled_s
-        return metric._replace(factor=self._tick_s) if is_wait else metric
+        return metric._replace(factor=self._tick_s) if metric.in_ticks else metric
+
+    def _both_if_capacity(self, name: str) -> Sequence[Metric]:
+        """A capacity is that of both links of a port."""
+        metric = self._metric(name)
+        if metric.quantity is not Quantity.capacity_Bps:
+            return [metric]
+        return [metric._replace(is_into=is_into) for is_into in (True, False)]
 
     def _of_machine(self, machine: Machine) -> Iterator[Series]:
         """Series of the host's interface, a device each; adapters also by names of their own."""
         host = machine.names[0]
         num_adapters = len({port.partition(":")[0] for port in machine.adapters})
-        for device, name, samples, is_adapter in machine.counted(self._devices):
-            metric = self._metric(name)
-            is_capacity = metric.quantity is Quantity.capacity_Bps
-            for is_into in (True, False) if is_capacity else (metric.is_into,):
-                series = dataclasses.replace(
-                    _one(host_port(host), metric._replace(is_into=is_into), samples),
+        counted = list(machine.counters(self._devices))
+        num_stalling = _num_stalling(counted)
+        for device, name, samples, is_adapter in counted:
+            is_capacity = METRICS[name].quantity is Quantity.capacity_Bps
+            for metric in self._both_if_capacity(name):
+                # Devices of a host are added up, so each stalls for its part of the time.
+                share = num_stalling.get((metric.quantity, metric.is_into), 1)
+                part = metric._replace(factor=metric.factor / share)
+                yield dataclasses.replace(
+                    one_series(host_port(host), part, samples),
                     host_names=machine.names,
-                    device=device,
+                    device=f"{device} {metric.part}".rstrip(),
                 )
-                yield series
                 if is_adapter and not is_capacity:
                     names = adapter_names(host, device, num_adapters)
-                    yield dataclasses.replace(series, port=names[0], or_ports=names[1:], device="")
+                    yield dataclasses.replace(
+                        one_series(names[0], metric, samples),
+                        host_names=machine.names,
+                        or_ports=names[1:],
+                    )
 
 
-def _matrix(name: str, answer: Any, *, is_instant: bool = False) -> list[tuple[Labels, Samples]]:
-    """Labels and samples of each series, or the one newest sample of an instant answer.
-
-    Raises:
-        MetricError: The answer is an error, or no matrix.
-    """
-    if not isinstance(answer, dict) or answer.get("status") != "success":
-        reason = answer.get("error", "no status") if isinstance(answer, dict) else "no object"
-        raise MetricError(f"{name}: {' '.join(str(reason).split())[:300]}")
-    try:
-        data = answer["data"]
-        if data["resultType"] != "matrix" and not (is_instant and data["resultType"] == "vector"):
-            raise MetricError(f"{name}: expected samples, got a {data['resultType']}")
-        return [
-            (
-                result["metric"],
-                (
-                    np.array([float(at) for at, _ in _pairs(result)]),
-                    np.array([float(value) for _, value in _pairs(result)]),
-                ),
-            )
-            for result in data["result"]
-        ]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise MetricError(f"{name}: is not the answer of Prometheus: {error!r}") from error
-
-
-def _pairs(result: Mapping[str, Any]) -> list[list[Any]]:
-    pairs: list[list[Any]] = result["values"] if "values" in result else [result["value"]]
-    return pairs
-
-
-def _one(at: str, metric: Metric, samples: Samples) -> Series:
-    times_s, values = samples
-    # Stale markers come as nan, and no counter is infinite.
-    values = np.where(np.isfinite(values), values * metric.factor, np.nan)
-    largest = 2.0**metric.bits * metric.factor
-    return Series(at, metric.is_into, metric.quantity, times_s, values, largest)
+def _num_stalling(
+    counted: Sequence[tuple[str, str, Samples, bool]],
+) -> Mapping[tuple[Quantity, bool], int]:
+    """How many devices of a host report for how long they stalled, by direction."""
+    devices: dict[tuple[Quantity, bool], set[str]] = {}
+    for device, name, _, _ in counted:
+        metric = METRICS[name]
+        if metric.quantity is Quantity.stalled_s:
+            devices.setdefault((metric.quantity, metric.is_into), set()).add(device)
+    return {key: len(some) for key, some in devices.items()}

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from fairlead.measure.metrics.exporters import METRICS, Labels
+from fairlead.measure.metrics.host_of_instance import host_of_instance
 from fairlead.measure.metrics.physical_ports import Device, is_chosen, physical_ports
-from fairlead.measure.metrics.prometheus_metrics import METRICS, Labels
 
-__all__ = ["Machine", "Samples", "better", "host_of_instance", "machines"]
+__all__ = ["Machine", "Samples", "better", "machines"]
 
 Samples = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
@@ -23,17 +24,18 @@ _MOVED = (
     *("node_network_receive_bytes_total", "node_network_transmit_bytes_total"),
     *("node_infiniband_port_data_received_bytes_total",),
     *("node_infiniband_port_data_transmitted_bytes_total",),
+    *("node_amazonefa_rx_bytes", "node_amazonefa_tx_bytes"),
 )
 
 
 @dataclasses.dataclass
 class Machine:
-    """A host as its exporter tells of it.
+    """A host as its exporter describes it.
 
     Attributes:
         names: What it may be called, the likeliest first.
         devices: Samples by device and metric, of network devices.
-        adapters: The same of ports of InfiniBand, `mlx5_0:1`.
+        adapters: The same of ports of adapters for RDMA, `mlx5_0:1`.
         facts: Labels and newest value by device and metric.
         bonds: Devices that are bonds.
     """
@@ -44,11 +46,11 @@ class Machine:
     facts: dict[str, dict[str, tuple[Labels, float]]] = dataclasses.field(default_factory=dict)
     bonds: set[str] = dataclasses.field(default_factory=set)
 
-    def counted(self, patterns: Sequence[str]) -> Iterator[tuple[str, str, Samples, bool]]:
+    def counters(self, patterns: Sequence[str]) -> Iterator[tuple[str, str, Samples, bool]]:
         """Device, metric and samples of what is counted, and whether it is of an adapter.
 
-        Where adapters of InfiniBand are in use, messages take them, and figures of Ethernet would
-        stand for a cable that they tell nothing of.
+        Where adapters for RDMA are in use, messages take them, and figures of Ethernet would stand
+        for a cable that they do not describe, but for pauses of lossless Ethernet.
         """
         chosen = {
             port
@@ -56,14 +58,13 @@ class Machine:
             if not patterns or is_chosen(port.partition(":")[0], patterns)
         }
         for port in sorted(chosen):
-            for metric, samples in self.adapters[port].items():
+            for metric, samples in _unreplaced(self.adapters[port]):
                 yield port, metric, samples, True
-        if chosen and not patterns:
-            return
         known = [self._device(name) for name in self.devices]
         for name in sorted(physical_ports(known, patterns)):
-            for metric, samples in self.devices[name].items():
-                yield name, metric, samples, False
+            for metric, samples in _unreplaced(self.devices[name]):
+                if METRICS[metric].is_of_cable or patterns or not chosen:
+                    yield name, metric, samples, False
 
     def _adapters_in_use(self) -> Iterator[str]:
         for port, metrics in self.adapters.items():
@@ -103,7 +104,7 @@ def machines(
     facts: Iterable[tuple[Labels, Samples]],
     host_labels: Sequence[str],
 ) -> list[Machine]:
-    """The hosts of an answer; of what several targets or replicas tell of a device, one series.
+    """The hosts of an answer; of what several targets or replicas report of a device, one series.
 
     Args:
         results: Labels and samples of metrics of devices.
@@ -151,16 +152,6 @@ def better(one: Samples | None, other: Samples) -> Samples:
     return other if rank(other) > rank(one) else one
 
 
-def host_of_instance(instance: str) -> str:
-    """The host of a target: HOST:PORT, [IPv6]:PORT, or without a port, also as a URL."""
-    place = instance.partition("://")[2] or instance
-    place = place.partition("/")[0]
-    if place.startswith("["):
-        return place[1:].partition("]")[0]
-    # An address of IPv6 without brackets has no port.
-    return place if place.count(":") > 1 else place.partition(":")[0]
-
-
 def _node_names(facts: Iterable[tuple[Labels, Samples]]) -> Mapping[str, str]:
     """What machines call themselves, by instance."""
     return {
@@ -168,6 +159,12 @@ def _node_names(facts: Iterable[tuple[Labels, Samples]]) -> Mapping[str, str]:
         for labels, _ in facts
         if labels.get("__name__") == "node_uname_info"
     }
+
+
+def _unreplaced(metrics: Mapping[str, Samples]) -> Iterator[tuple[str, Samples]]:
+    """What a device reports, without metrics of which it has a better one."""
+    replaced = {name for metric in metrics for name in METRICS[metric].replaces}
+    return ((name, samples) for name, samples in metrics.items() if name not in replaced)
 
 
 def _largest(samples: Samples) -> float:

@@ -93,7 +93,7 @@ def rates(
     Returns:
         Units a second; `nan` where fewer than two samples fit together.
     """
-    times_s, values, faults = _ordered(times_s, values, now_s, window_s, most_ahead_s)
+    times_s, values, faults = _sort(times_s, values, now_s, window_s, most_ahead_s)
     span_s, growth = np.diff(times_s, axis=1), np.diff(values, axis=1)
     is_interval = np.isfinite(span_s) & np.isfinite(growth)
     is_back = is_interval & (growth < 0)
@@ -130,7 +130,7 @@ def means(
     times_s: Matrix, values: Matrix, now_s: float, window_s: float, *, most_ahead_s: float = 5.0
 ) -> Rates:
     """Means of values that are no counters over a window; arguments as of `rates`."""
-    times_s, values, faults = _ordered(times_s, values, now_s, window_s, most_ahead_s)
+    times_s, values, faults = _sort(times_s, values, now_s, window_s, most_ahead_s)
     is_counted = np.isfinite(times_s) & np.isfinite(values)
     count = is_counted.sum(axis=1)
     total = np.where(is_counted, values, 0.0).sum(axis=1)
@@ -150,7 +150,7 @@ def _median(span_s: Matrix, is_interval: npt.NDArray[np.bool_]) -> Matrix:
     return middle[:, None]
 
 
-def _ordered(
+def _sort(
     times_s: Matrix, values: Matrix, now_s: float, window_s: float, most_ahead_s: float
 ) -> tuple[Matrix, Matrix, Faults]:
     """The samples inside the window, the first of each time, none of those out of order.

@@ -31,6 +31,7 @@ class Quantity(Enum):
     stalled_s = "stalled_s"
     packets = "packets"
     shaped_packets = "shaped_packets"
+    carried_Bps = "carried_Bps"
     used_ratio = "used_ratio"
     stalled_ratio = "stalled_ratio"
     capacity_Bps = "capacity_Bps"
@@ -52,7 +53,7 @@ class Series:
 
     Attributes:
         port: The port, named as in the topology's links.
-        is_into: Whether it tells of the link that the port receives; else of the one it sends.
+        is_into: Whether it describes the link that the port receives; else of the one it sends.
         quantity: What is reported.
         times_s: Seconds since 1970 by the clock of who counted, in the order they came, shape (N,).
         values: In the quantity's unit, shape (N,); `nan` where a sample has none.
@@ -75,7 +76,7 @@ class Series:
 
     @property
     def key(self) -> tuple[str, bool, Quantity]:
-        """What it tells of."""
+        """What it describes."""
         return self.port, self.is_into, self.quantity
 
     @property
@@ -104,5 +105,5 @@ class MetricSource(abc.ABC):
         A series that is not given has no sample. Nothing is ever made up.
 
         Raises:
-            Error: The source is gone, too slow, or tells nonsense; the message names it.
+            Error: The source is gone, too slow, or returns nonsense; the message names it.
         """

@@ -74,7 +74,7 @@ def adapter_ports(sysfs: Path) -> list[AdapterPort]:
 
 
 def _text(file: Path) -> str | None:
-    """An attribute; None where the device has none, which some tell by an error."""
+    """An attribute; None where the device has none, which some show by an error."""
     try:
         with file.open(encoding="ascii", errors="replace") as stream:
             return stream.read(MOST_LETTERS).strip() or None

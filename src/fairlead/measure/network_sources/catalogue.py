@@ -54,4 +54,4 @@ def network_from(source: NetworkSource, cluster: Cluster | None) -> Network | Ho
         return known
     if cluster is None:
         raise InputError(f"{source.name}: which hosts are to be measured is not said")
-    return source.measured(cluster)
+    return source.measure(cluster)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fairlead.act.launch.slurm import expand_node_list
 from fairlead.errors import InputError
-from fairlead.files.naming import naming
+from fairlead.files.naming import name_source
 from fairlead.files.toml_files import read_toml
 from fairlead.model.host_tree import HostTree
 
@@ -46,7 +46,7 @@ def read_host_tree(path: Path) -> HostTree:
     """
     file = read_toml(path, _File)
     groups = []
-    with naming(path):
+    with name_source(path):
         of_host = _group_of_member(file.levels[0], 0)
         hosts = list(of_host)
         groups.append(list(of_host.values()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network as an oracle tells it now, along the routes that messages take."""
+"""A network as an oracle reports it now, along the routes that messages take."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ class OracleSource(NetworkSource):
     """`fairlead oracle serve`, asked for one metric."""
 
     form = f"{PREFIX}URL?metric=stalls"
+    basis = "what the oracle reports"
+    has_true_rates = False
 
     @classmethod
     def recognises(cls, text: str | None) -> bool:

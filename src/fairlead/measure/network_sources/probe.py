@@ -19,11 +19,11 @@ class ProbeSource(MeasuredSource):
 
     form = "probe:"
 
-    def measured(self, cluster: Cluster, unreachable: Mapping[str, str] | None = None) -> Network:
+    def measure(self, cluster: Cluster, unreachable: Mapping[str, str] | None = None) -> Network:
         """The current network, which is kept for later runs."""
         how = self.measuring
         program = how.program()
-        how.narrator.tell(f"network: probing {cluster.num_hosts} hosts ({how.mode})")
+        how.narrator.report(f"network: probing {cluster.num_hosts} hosts ({how.mode})")
         with how.narrator.progress("probing") as on_progress:
             network = how.probe(
                 program.launcher,
@@ -38,11 +38,11 @@ class ProbeSource(MeasuredSource):
                 program=program,
             )
         path = self.profile_path(cluster)
-        if path is not None:
+        if path is not None and how.is_alone():
             try:
                 profile_cache.remember(Profile(path, network))
             except InputError as error:  # A network that cannot be kept is still used for this run.
-                how.narrator.tell(f"network: not kept for later runs: {error}")
+                how.narrator.report_loss(f"network: not cached for later runs: {error}")
         return network
 
     def profile_path(self, cluster: Cluster) -> Path | None:
@@ -76,4 +76,6 @@ class KeptSource(ProbeSource):
         kept = profile_cache.recall(
             path, cluster, how.max_age_s, skip_unreachable=how.skip_unreachable
         )
-        return None if kept is None else how.check(kept, cluster, how.narrator, how.program())
+        if kept is None or not how.is_alone():
+            return None if kept is None else kept.network
+        return how.check(kept, cluster, how.narrator, how.program())

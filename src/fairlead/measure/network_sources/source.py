@@ -33,12 +33,13 @@ class Measuring:
     Attributes:
         program: Returns the measuring program; called only if a source may measure, since it looks
             for the launcher.
-        narrator: Tells the user of it.
+        narrator: Reports it to the user.
         mode: How thoroughly, "quick" or "full".
         budget_s: Most time of measuring; None without bound.
         contention: Also find shared bottlenecks.
         skip_unreachable: Measure the rest when a host does not answer.
         keeps_profiles: Measured networks are kept for later runs.
+        is_alone: Whether nothing is known to disturb a measurement; else it is not kept.
         max_age_s: Age up to which a kept profile is used again.
         check: The kept network as it is now, or None where it has to be measured as a whole.
         probe: Measures; as `fairlead.measure.probe.probe`.
@@ -51,6 +52,7 @@ class Measuring:
     contention: bool = False
     skip_unreachable: bool = False
     keeps_profiles: bool = True
+    is_alone: Callable[[], bool] = lambda: True
     max_age_s: float = 3600.0
     check: Callable[[Profile, Cluster, Narrator, ProbeProgram], Network | None] = _as_it_was
     probe: Callable[..., Network] = probe
@@ -63,12 +65,16 @@ class NetworkSource(abc.ABC):
         form: The form of its name, for help and errors.
         is_given: The network is used as it is, and nothing further is measured.
         may_be_kept: A profile of an earlier run may be used.
+        basis: What a decision is made by, as it is printed.
+        has_true_rates: Rates are those of the network; else only their ratios mean something.
         name: The user's text.
     """
 
     form: ClassVar[str]
     is_given: ClassVar[bool] = True
     may_be_kept: ClassVar[bool] = False
+    basis: ClassVar[str] = "the measured rates"
+    has_true_rates: ClassVar[bool] = True
 
     def __init__(self, text: str | None, measuring: Measuring) -> None:
         """Nothing is read or measured yet.
@@ -97,7 +103,7 @@ class NetworkSource(abc.ABC):
             Error: It cannot be had; the message names the source.
         """
 
-    def measured(self, cluster: Cluster, unreachable: Mapping[str, str] | None = None) -> Network:
+    def measure(self, cluster: Cluster, unreachable: Mapping[str, str] | None = None) -> Network:
         """The current network, measured now.
 
         Args:

@@ -23,11 +23,11 @@ class TcpSource(MeasuredSource):
 
     form = "tcp:"
 
-    def measured(self, cluster: Cluster, unreachable: Mapping[str, str] | None = None) -> Network:
+    def measure(self, cluster: Cluster, unreachable: Mapping[str, str] | None = None) -> Network:
         """The current network; hosts that do not answer are in `unreachable`."""
         how, reasons = self.measuring, dict(unreachable or {})
         asked = reachable_part(cluster, reasons, how.skip_unreachable)
-        how.narrator.tell(f"network: measuring {asked.num_hosts} hosts over TCP")
+        how.narrator.report(f"network: measuring {asked.num_hosts} hosts over TCP")
         with hosts_by_agent(asked.hosts, remote_command()) as probes:
             reasons |= probes.greet(_START_S)
             reachable_part(cluster, reasons, how.skip_unreachable)

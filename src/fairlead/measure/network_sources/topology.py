@@ -17,7 +17,7 @@ from fairlead.measure.oracle import cost_network
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 from fairlead.model.topology import Reduction, Topology
-from fairlead.model.topology.routes import reduced
+from fairlead.model.topology.routes import known_reducer
 
 MOST_HOSTS = 4096
 """Most hosts for whose pairs a matrix is computed."""
@@ -27,6 +27,8 @@ class TopologySource(NetworkSource):
     """A `.topo.npz` file, as `fairlead import` writes it."""
 
     form = "FILE.topo.npz"
+    basis = "the declared topology"
+    has_true_rates = False
 
     @classmethod
     def recognises(cls, text: str | None) -> bool:
@@ -45,7 +47,7 @@ class TopologySource(NetworkSource):
         is_unknown = np.isnan(hops)
         farthest = float(hops[~is_unknown].max(initial=0.0))
         hops = np.where(is_unknown, max(farthest, 1.0), hops)
-        least = reduced(topology.routes, topology.links.capacity_Bps, Reduction.min)(src, dst)
+        least = known_reducer(topology.routes, topology.links.capacity_Bps, Reduction.min)(src, dst)
         least_Bps = np.where(np.isfinite(least) & ~is_unknown, least, np.nan)
         network = cost_network(names, "hops", hops, hops, least_Bps)
         at = topology.coordinates

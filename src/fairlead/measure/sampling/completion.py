@@ -58,7 +58,7 @@ def complete(network: Network, is_lost: Mask | None = None, seed: int = 0) -> Ne
         if is_new.any():
             sample[f"{name}_error_bar_ratio"] = float(np.expm1(np.median(found.bar[is_new])))
         for part, sign in ((field, 0), (f"{name}_low_{unit}", -1), (f"{name}_high_{unit}", 1)):
-            changes[part] = _filled(network, part, is_new, found.values + sign * found.bar)
+            changes[part] = _fill(network, part, is_new, found.values + sign * found.bar)
     origin = {**network.origin, "how": "sampled", "sample": sample}
     return dataclasses.replace(network, origin=origin, **changes)
 
@@ -100,7 +100,7 @@ def _logarithms(matrix: Matrix) -> Matrix:
     return np.log(matrix, where=usable, out=np.full_like(matrix, np.nan))
 
 
-def _filled(network: Network, field: str, is_new: Mask, logarithms: Matrix) -> Matrix:
+def _fill(network: Network, field: str, is_new: Mask, logarithms: Matrix) -> Matrix:
     before = getattr(network, field)
     if before is None:
         before = np.full((network.num_hosts, network.num_hosts), np.nan)

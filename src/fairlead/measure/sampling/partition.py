@@ -88,7 +88,7 @@ def group_levels(layers: Sequence[Layer], sizes: Sequence[int]) -> list[Labels]:
         scipy.spatial.distance.squareform(distances, checks=False), method="ward"
     )
     return [
-        _settled(
+        _move_hosts(
             layers,
             scipy.cluster.hierarchy.fcluster(tree, size, criterion="maxclust").astype(np.int64) - 1,
         )
@@ -144,10 +144,10 @@ def _columns(
     return seen, is_seen
 
 
-def _settled(layers: Sequence[Layer], labels: Labels) -> Labels:
+def _move_hosts(layers: Sequence[Layer], labels: Labels) -> Labels:
     """The partition after its hosts have moved to the groups that explain them best."""
     for _ in range(NUM_SWEEPS):
-        moved = _explained(layers, labels).argmin(axis=1)
+        moved = _squared_errors(layers, labels).argmin(axis=1)
         # Remove the numbers of empty groups.
         moved = np.unique(moved, return_inverse=True)[1].astype(np.int64)
         if np.array_equal(moved, labels):
@@ -156,7 +156,7 @@ def _settled(layers: Sequence[Layer], labels: Labels) -> Labels:
     return labels
 
 
-def _explained(layers: Sequence[Layer], labels: Labels) -> Matrix:
+def _squared_errors(layers: Sequence[Layer], labels: Labels) -> Matrix:
     """Squared error, in units of the noise, of each host in each group, up to a constant."""
     num_hosts, num_groups = len(labels), int(labels.max()) + 1
     cost = np.zeros((num_hosts, num_groups))

@@ -132,7 +132,7 @@ def measure_in_batches(
             break
         if on_estimates is not None:
             on_estimates(sampler.asked.copy(), estimates)
-        errors.append(_expected_error(estimates, sampler.asked))
+        errors.append(_predict_error(estimates, sampler.asked))
         if plan.ratio is None and _is_enough(plan, estimates, sampler.asked, errors):
             break
         pairs = sampler.next(estimates, nearness(measured), sizes[batch])
@@ -140,7 +140,7 @@ def measure_in_batches(
     return sampler.asked
 
 
-def _expected_error(estimates: Sequence[Estimate], asked: Mask) -> float:
+def _predict_error(estimates: Sequence[Estimate], asked: Mask) -> float:
     """Expected mean error of the pairs that were not measured; 0 if there are none."""
     others = ~asked & ~np.eye(len(asked), dtype=bool)
     if not others.any():

@@ -38,7 +38,7 @@ class _Precision:
     target_ratio: float = 0.2
     max_samples: int = 6
     limit_s: float = 10.0
-    patience_s: float = 10.0
+    silence_timeout_s: float = 10.0
 
 
 def measure_pairs(
@@ -47,7 +47,7 @@ def measure_pairs(
     hosts: Sequence[str] | None = None,
     sample: SamplePlan | None = None,
     concurrency: int = 0,
-    patience_s: float = 10.0,
+    silence_timeout_s: float = 10.0,
     on_progress: Progress | None = None,
 ) -> Network:
     """Measure latency and bandwidth between all hosts, in both directions.
@@ -58,7 +58,7 @@ def measure_pairs(
         sample: Measure a part of the pairs only and estimate the others; None for all.
         concurrency: Pairs measured at the same time; 0 for all disjoint pairs, or if the hosts are
             containers of one machine, one for two of its cores.
-        patience_s: Silence after which a host is given up.
+        silence_timeout_s: Silence after which a host is given up.
         on_progress: Gets pairs done and pairs in all.
 
     Returns:
@@ -68,7 +68,9 @@ def measure_pairs(
         ProbeError: No pair could be measured; the message has the reason of one.
     """
     began_s = time.monotonic()
-    rounds = _Rounds(probes, concurrency or _usual_concurrency(probes), patience_s, on_progress)
+    rounds = _Rounds(
+        probes, concurrency or _usual_concurrency(probes), silence_timeout_s, on_progress
+    )
     num_hosts = len(probes.hosts)
     if sample is None:
         asked = ~np.eye(num_hosts, dtype=bool)
@@ -117,11 +119,11 @@ class _Rounds:
         self,
         probes: TcpProbes,
         concurrency: int,
-        patience_s: float,
+        silence_timeout_s: float,
         on_progress: Progress | None,
     ) -> None:
         self.probes, self.concurrency = probes, concurrency
-        self.precision = _Precision(patience_s=patience_s)
+        self.precision = _Precision(silence_timeout_s=silence_timeout_s)
         self.pairs: list[Pair] = []
         self.failure = "it was not tried"
         self.train_bytes = 1
@@ -142,7 +144,7 @@ class _Rounds:
             if not running:
                 break  # What is left needs hosts that are gone.
             found = self.probes.next_answer(
-                self.precision.limit_s + 2 * self.precision.patience_s + _GRACE_S
+                self.precision.limit_s + 2 * self.precision.silence_timeout_s + _GRACE_S
             )
             if found is None:
                 self._give_up(running)
@@ -194,7 +196,7 @@ class _Rounds:
             busy |= {low, high}
             running[hosts[low]] = (low, high)
             order = {"do": "measure", "peer": self.probes.place(hosts[high])}
-            self.probes.tell(hosts[low], order | dataclasses.asdict(self.precision))
+            self.probes.send(hosts[low], order | dataclasses.asdict(self.precision))
         pending.extendleft(reversed(waiting))
 
     def _give_up(self, running: dict[str, tuple[int, int]]) -> None:

@@ -101,7 +101,7 @@ class TcpProbes:
         self.ask_all(dict.fromkeys(self.hosts, order), left_s)
         return reasons
 
-    def tell(self, host: str, order: Mapping[str, object]) -> None:
+    def send(self, host: str, order: Mapping[str, object]) -> None:
         """Give an order; where the program has ended, its answer says so."""
         with contextlib.suppress(OSError, ValueError):
             writer = self._members[host].writer
@@ -128,7 +128,7 @@ class TcpProbes:
             ProbeError: One of them fails; the message names the host.
         """
         for host, order in orders.items():
-            self.tell(host, order)
+            self.send(host, order)
         answers = self._gather(orders, limit_s)
         for host, answer in answers.items():
             if "failed" in answer:

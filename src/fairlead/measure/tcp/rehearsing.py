@@ -26,7 +26,7 @@ def rehearse_orders(
     sent_bytes: sp.csr_array,
     *,
     num_rounds: int,
-    patience_s: float = 10.0,
+    silence_timeout_s: float = 10.0,
     on_progress: Progress | None = None,
 ) -> PatternTimes:
     """Time the pattern in each order; the orders take turns, so that load affects all alike.
@@ -36,7 +36,7 @@ def rehearse_orders(
         orders: For each, the host of every block of ranks, length B.
         sent_bytes: What the blocks send each other, shape (B, B).
         num_rounds: How often each order is timed, R, after one round that does not count.
-        patience_s: Silence after which a host is given up.
+        silence_timeout_s: Silence after which a host is given up.
         on_progress: Gets rounds done and rounds in all.
 
     Raises:
@@ -49,7 +49,12 @@ def rehearse_orders(
         for src, dst, size in sent:
             flows.setdefault(order[src], []).append([probes.place(order[dst]), int(size)])
         orders_of_host = {
-            host: {"do": "prepare", "set": number, "flows": own, "patience_s": patience_s}
+            host: {
+                "do": "prepare",
+                "set": number,
+                "flows": own,
+                "silence_timeout_s": silence_timeout_s,
+            }
             for host, own in flows.items()
         }
         probes.ask_all(orders_of_host, _LIMIT_S)

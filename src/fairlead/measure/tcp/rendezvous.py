@@ -167,7 +167,7 @@ def _gather(
         try:
             said, connection = greeted.get(timeout=max(0.0, deadline_s - time.monotonic()))
         except queue.Empty:
-            raise ProbeError(_missing(expected, num_others, joined, limit_s)) from None
+            raise ProbeError(_describe_missing(expected, num_others, joined, limit_s)) from None
         stack.enter_context(connection)
         name = said if expected is None else _name_among(expected, said, connection)
         problem = "is not one of the hosts" if name is None else host_name_problem(name)
@@ -208,7 +208,7 @@ def _name_among(expected: Sequence[str], said: str, connection: socket.socket) -
     return None
 
 
-def _missing(
+def _describe_missing(
     expected: Sequence[str] | None,
     num_others: int,
     joined: Mapping[str, object],

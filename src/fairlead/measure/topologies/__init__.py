@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Topologies as sites, clouds and fabrics tell them."""
+"""Topologies as sites, clouds and fabrics describe them."""
 
 from fairlead.measure.topologies.catalogue import IMPORTS, import_topology
 

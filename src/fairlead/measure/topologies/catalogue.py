@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fairlead.errors import InputError
-from fairlead.measure.topologies import clouds, gemini, infiniband, slurm
+from fairlead.measure.topologies import (
+    clouds,
+    gemini,
+    ibdiagnet,
+    infiniband,
+    kubernetes,
+    lldp,
+    slurm,
+    topograph,
+)
 from fairlead.model.topology import Topology
 
 
@@ -52,6 +61,24 @@ IMPORTS: dict[str, Import] = {
         "ibnetdiscover; --routes the forwarding tables by ibroute",
         frozenset({"routes"}),
     ),
+    "ibdiagnet": Import(
+        lambda given: infiniband.read(given.file, given.routes, ibdiagnet.parse_tables),
+        "ibdiagnet2.db_csv, of ibdiagnet or UFM; --routes the forwarding tables by ibroute",
+        frozenset({"routes"}),
+    ),
+    "lldp": Import(
+        lambda given: lldp.read(given.file, given.nodes),
+        "an object of systems and what lldpctl -f json printed on each; --nodes lines of hosts",
+        frozenset({"nodes"}),
+    ),
+    "kubernetes": Import(
+        lambda given: kubernetes.read(given.file),
+        "kubectl get nodes -o json: labels of topograph, clouds and Kueue's topologies",
+    ),
+    "topograph": Import(
+        lambda given: topograph.read(given.file),
+        "topograph's instances with their network_layers, or its models (switches, blocks)",
+    ),
     "slurm": Import(
         lambda given: slurm.read(given.file),
         "topology.conf, topology.yaml or scontrol show topology; trees and blocks",
@@ -68,7 +95,8 @@ IMPORTS: dict[str, Import] = {
     ),
     "oci": Import(
         lambda given: clouds.read_oci(given.file, given.nodes),
-        "an object of hosts and their rdmaTopologyData",
+        "an object of hosts and what http://169.254.169.254/opc/v2/host printed on each, or its "
+        "rdmaTopologyData",
         frozenset({"nodes"}),
     ),
     "lab": Import(

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What clouds tell of where machines stand: AWS, GCP and OCI."""
+"""What clouds report of where machines stand: AWS, GCP and OCI."""
 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fairlead.errors import InputError
 from fairlead.files.whole_file import read_text
-from fairlead.measure.topologies.switch_tree import filled_up, tree_topology
+from fairlead.measure.topologies.documents import read_json
+from fairlead.measure.topologies.switch_tree import fill_up, tree_topology
 from fairlead.model.topology import Topology
 
 __all__ = ["read_aws", "read_gcp", "read_oci"]
@@ -29,7 +29,7 @@ def read_aws(path: Path, nodes: Path | None = None) -> Topology:
     Raises:
         InputError: It is something else.
     """
-    document = _json(path)
+    document = read_json(path)
     instances = document.get("Instances") if isinstance(document, dict) else None
     above = {}
     for index, instance in enumerate(_list(path, "Instances", instances)):
@@ -49,10 +49,10 @@ def read_gcp(path: Path, nodes: Path | None = None) -> Topology:
         InputError: It is something else.
     """
     above = {}
-    for index, instance in enumerate(_list(path, "the document", _json(path))):
+    for index, instance in enumerate(_list(path, "the document", read_json(path))):
         name = _text(path, f"[{index}].name", instance.get("name"))
         place = (instance.get("resourceStatus") or {}).get("physicalHostTopology") or {}
-        above[name] = _qualified(_known(path, f"[{index}]", place, _OF_GCP))
+        above[name] = _qualify(_known(path, f"[{index}]", place, _OF_GCP))
     return _tree(path, "gcp", above, nodes, len(_OF_GCP))
 
 
@@ -62,10 +62,19 @@ def read_oci(path: Path, nodes: Path | None = None) -> Topology:
     Raises:
         InputError: It is something else.
     """
-    document = _json(path)
+    document = read_json(path)
     if not isinstance(document, dict) or not all(isinstance(v, dict) for v in document.values()):
         raise InputError(f"{path}: expected an object of hosts and their rdmaTopologyData")
-    above = {host: _known(path, host, place, _OF_OCI) for host, place in document.items()}
+    # The whole document of a host has this as a part of it.
+    places = {host: place.get("rdmaTopologyData", place) for host, place in document.items()}
+    wrong = next((host for host, place in places.items() if not isinstance(place, dict)), None)
+    if wrong is not None:
+        raise InputError(
+            f"{path}: {wrong}.rdmaTopologyData: expected an object, got {places[wrong]!r:.80}"
+        )
+    above = {host: _known(path, host, place, _OF_OCI) for host, place in places.items()}
+    if not any(above.values()):
+        raise InputError(f"{path}: no host has a place: expected {', '.join(_OF_OCI)}")
     return _tree(path, "oci", above, nodes, len(_OF_OCI))
 
 
@@ -79,13 +88,13 @@ def _tree(
     problems: Sequence[str] = (),
 ) -> Topology:
     if nodes is not None:
-        above = _renamed(nodes, above)
-    filled, unknown = filled_up(above, num_levels)
+        above = _rename(nodes, above)
+    filled, unknown = fill_up(above, num_levels)
     origin = {"how": how, "file": str(path)}
     return tree_topology(filled, origin, str(path), [*problems, *unknown])
 
 
-def _renamed(nodes: Path, above: dict[str, list[str]]) -> dict[str, list[str]]:
+def _rename(nodes: Path, above: dict[str, list[str]]) -> dict[str, list[str]]:
     """The same by host names, from lines of an instance and its host."""
     renamed = {}
     for number, line in enumerate(read_text(nodes).splitlines(), 1):
@@ -106,16 +115,9 @@ def _known(path: Path, where: str, place: Mapping[str, Any], levels: Sequence[st
     ]
 
 
-def _qualified(levels: Sequence[str]) -> list[str]:
+def _qualify(levels: Sequence[str]) -> list[str]:
     """Names that are unique: a subblock's name may be that of another block's, too."""
     return ["/".join(levels[: end + 1]) for end in range(len(levels))]
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is not JSON, or not all of it: {error}") from error
 
 
 def _list(path: Path, where: str, value: object) -> list[dict[str, Any]]:

@@ -66,7 +66,7 @@ def read(interconnect: Path, nodes: Path | None = None, routes: Path | None = No
     Raises:
         InputError: A line is not understood or contradicts another.
     """
-    position_of, tiles = _parsed(interconnect)
+    position_of, tiles = _parse(interconnect)
     sizes = tuple(np.array(list(position_of.values())).max(axis=0) + 1)
     hosts = read_nodes(nodes, position_of)
     in_ports: list[str] = []
@@ -106,13 +106,13 @@ def read(interconnect: Path, nodes: Path | None = None, routes: Path | None = No
         coordinates=np.array([gemini.position for _, gemini in hosts], dtype=np.float64),
         nic_Bps=np.full(len(hosts), NIC_BPS),
         origin={"how": "gemini", "file": str(interconnect), "sizes": [int(size) for size in sizes]},
-        problems=[*_missing(position_of, sizes), *_one_way(in_ports, out_ports)],
+        problems=[*_find_missing(position_of, sizes), *_one_way(in_ports, out_ports)],
         source=str(interconnect),
     )
     return topology if routes is None else with_routes(topology, routes, position_of, link_between)
 
 
-def _parsed(path: Path) -> tuple[dict[str, Position], dict[tuple[str, str], _Link]]:
+def _parse(path: Path) -> tuple[dict[str, Position], dict[tuple[str, str], _Link]]:
     """Position of each Gemini, and its links by direction."""
     position_of: dict[str, Position] = {}
     gemini_at: dict[Position, str] = {}
@@ -160,7 +160,7 @@ def _lines(path: Path) -> Iterator[tuple[int, re.Match[str]]]:
         yield number, found
 
 
-def _missing(position_of: dict[str, Position], sizes: tuple[int, ...]) -> list[str]:
+def _find_missing(position_of: dict[str, Position], sizes: tuple[int, ...]) -> list[str]:
     """Routers that the grid has no name for."""
     there = set(position_of.values())
     missing = [place for place in np.ndindex(*sizes) if place not in there]

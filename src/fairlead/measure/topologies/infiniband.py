@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,18 +34,23 @@ def port(guid: str, number: int | str) -> str:
     return f"{int(guid, 16):x}:{int(number)}"
 
 
-def read(path: Path, tables: Path | None = None) -> Topology:
+def read(
+    path: Path,
+    tables: Path | None = None,
+    parse: Callable[[Path], Fabric] = parse_fabric,
+) -> Topology:
     """The fabric.
 
     Args:
         path: What `ibnetdiscover` printed.
         tables: Forwarding tables of all switches, as `ibroute` prints them; None: shortest paths,
             those of equal length shared by the hosts in turn.
+        parse: Reads nodes and cables; of another form.
 
     Raises:
         InputError: The file holds no cable, or a table contradicts it.
     """
-    fabric = parse_fabric(path)
+    fabric = parse(path)
     adapters, names = adapters_of_hosts(fabric)
     if not adapters:
         raise InputError(f"{path}: holds no adapter of a host on a switch")

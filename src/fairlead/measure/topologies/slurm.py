@@ -11,7 +11,7 @@ import numpy as np
 from fairlead.errors import InputError
 from fairlead.measure.topologies.shortest_paths import End, between_hosts, shortest_paths
 from fairlead.measure.topologies.slurm_text import Record, read_records
-from fairlead.measure.topologies.switch_tree import filled_up_above, host_port, tree_topology
+from fairlead.measure.topologies.switch_tree import fill_up_above, host_port, tree_topology
 from fairlead.model.topology import Links, Topology
 from fairlead.model.topology.routes import NO_LINK
 
@@ -41,7 +41,7 @@ def read(path: Path) -> Topology:
         # Slurm, too, takes it with a warning, and measures by the shortest path.
         return _by_shortest_paths(path, parents_of, switches_of_host, several)
     above = {host: _way_up(some[0], parents_of) for host, some in switches_of_host.items()}
-    filled, problems = filled_up_above(above)
+    filled, problems = fill_up_above(above)
     return tree_topology(filled, origin, str(path), problems)
 
 

@@ -11,7 +11,7 @@ from fairlead.model.topology import Topology, TreeRoutes
 from fairlead.model.topology.routes import NO_LINK
 from fairlead.model.topology.tree import links_of_tree
 
-__all__ = ["filled_up", "filled_up_above", "host_port", "tree_topology"]
+__all__ = ["fill_up", "fill_up_above", "host_port", "tree_topology"]
 
 ROOT = "(root)"
 """Above what has no switch in common."""
@@ -22,7 +22,7 @@ def host_port(host: str) -> str:
     return f"host {host}"
 
 
-def filled_up(
+def fill_up(
     switches_of_host: Mapping[str, Sequence[str]], num_levels: int
 ) -> tuple[dict[str, list[str | None]], list[str]]:
     """Each host below as many switches as any, with unknown ones where some are missing.
@@ -55,7 +55,7 @@ def filled_up(
     return filled, lines
 
 
-def filled_up_above(
+def fill_up_above(
     switches_of_host: Mapping[str, Sequence[str]],
 ) -> tuple[dict[str, list[str | None]], list[str]]:
     """Each top switch as high as the highest, with unknown ones above where there are several.

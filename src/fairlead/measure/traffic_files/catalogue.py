@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All forms in which traffic is read, each recognised by its name."""
+"""All forms in which traffic is read, each recognised by its name or its first line."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from fairlead.measure.trace_shares import are_shares, read_shares
 from fairlead.measure.traffic_files.csv_matrix import read_csv
+from fairlead.measure.traffic_files.mpip import is_mpip, read_mpip
 from fairlead.measure.traffic_files.open_mpi_monitoring import read_monitoring
+from fairlead.measure.traffic_files.otf2_traces import read_otf2
 from fairlead.model.traffic import Traffic
 
 __all__ = ["FORMS", "load_traffic"]
@@ -30,11 +33,14 @@ class Form(NamedTuple):
 
 FORMS = (
     Form("a CSV file", lambda path: path.suffix == ".csv", read_csv),
+    Form("a folder of a traced run's shares", are_shares, read_shares),
     Form(
         "Open MPI's monitoring, a NAME.RANK.prof or their folder",
         lambda path: path.suffix == ".prof" or path.is_dir(),
         read_monitoring,
     ),
+    Form("an OTF2 trace, traces.otf2", lambda path: path.suffix == ".otf2", read_otf2),
+    Form("mpiP's report, which has no partners", is_mpip, read_mpip),
 )
 
 

@@ -106,26 +106,26 @@ def _allgather_by_root(call: Call) -> Sending:
 
 def _allreduce_doubling(call: Call) -> Sending:
     """Recursive doubling."""
-    yield from _folded(call)
+    yield from _fold(call)
     for distance in call.swap_distances:
         yield Sent(Step("swap", distance), call.bytes)
-    yield from _folded(call, is_back=True)
+    yield from _fold(call, is_back=True)
 
 
 def _allreduce_halving(call: Call) -> Sending:
     """Rabenseifner's: recursive halving, the half to the next partner, and doubling."""
-    yield from _folded(call)
+    yield from _fold(call)
     for distance in call.swap_distances:
         yield Sent(Step("swap", distance), call.bytes / distance, 2)
-    yield from _folded(call, is_back=True)
+    yield from _fold(call, is_back=True)
 
 
 def _reduce_scatter_halving(call: Call) -> Sending:
     """Recursive halving, the half to the farthest partner."""
-    yield from _folded(call)
+    yield from _fold(call)
     for distance in reversed(call.swap_distances):
         yield Sent(Step("swap", distance), call.bytes * distance / num_swapping(call.num_ranks))
-    yield from _folded(call.part(), is_back=True)
+    yield from _fold(call.part(), is_back=True)
 
 
 def _reduce_scatter_ring(call: Call) -> Sending:
@@ -140,7 +140,7 @@ def _reduce_scatter_pairwise(call: Call) -> Sending:
 
 def _reduce_halving(call: Call) -> Sending:
     """Rabenseifner's: recursive halving, the half to the next partner, and a gather back."""
-    yield from _folded(call)
+    yield from _fold(call)
     for distance in call.swap_distances:
         yield Sent(Step("swap", distance, call.root), call.bytes / (2 * distance))
     for distance in reversed(call.swap_distances):
@@ -222,7 +222,7 @@ def _up(kind: Kind) -> Algorithm:
     return lambda call: _tree(kind, call, is_back=True)
 
 
-def _folded(call: Call, *, is_back: bool = False) -> Sending:
+def _fold(call: Call, *, is_back: bool = False) -> Sending:
     if not call.is_power_of_two:
         yield Sent(Step("fold", root=call.root, is_back=is_back), call.bytes)
 

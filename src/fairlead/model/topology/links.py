@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Directed links: what they carry at most, and which counters tell of them."""
+"""Directed links: what they carry at most, and which counters describe them."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Routes(abc.ABC):
         """
 
 
-def reduced(routes: Routes, value_of_link: Values, reduction: Reduction) -> Reducer:
+def known_reducer(routes: Routes, value_of_link: Values, reduction: Reduction) -> Reducer:
     """A reducer over the links whose value is known.
 
     Args:

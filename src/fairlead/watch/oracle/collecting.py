@@ -17,7 +17,7 @@ from fairlead.watch.oracle.samples import SampleStore, Unmatched
 
 __all__ = ["Collector", "SourceState"]
 
-Teller = Callable[[str], None]
+Reporter = Callable[[str], None]
 
 MOST_NAMED = 16
 """Hosts and hardware of a source that are named, of those of which the topology knows nothing."""
@@ -56,7 +56,7 @@ class SourceState:
 
     @property
     def is_well(self) -> bool:
-        """Whether it was read, and tells of at least one link."""
+        """Whether it was read, and describes at least one link."""
         is_read = self.problem is None and self.last_s is not None
         return is_read and self.num_series > self.num_unknown
 
@@ -76,7 +76,7 @@ class Collector:
         sources: Sequence[MetricSource],
         *,
         window_s: float,
-        tell: Teller = lambda line: None,
+        report: Reporter = lambda line: None,
     ):
         """A collector that reads nothing yet.
 
@@ -84,7 +84,7 @@ class Collector:
             store: Where samples go.
             sources: Who is asked.
             window_s: The longest window that is asked for.
-            tell: Gets a line when a source fails, and when it is back.
+            report: Gets a line when a source fails, and when it is back.
         """
         self.lock = threading.Lock()
         self.generation = 0
@@ -92,7 +92,7 @@ class Collector:
         self._store = store
         self._sources = list(sources)
         self._window_s = window_s
-        self._tell = tell
+        self._report = report
         self._is_over = threading.Event()
 
     def read_all(self) -> None:
@@ -107,7 +107,7 @@ class Collector:
         except (Error, OSError) as error:
             state.num_failures += 1
             if state.problem is None:
-                self._tell(f"{error}; asked again every round")
+                self._report(f"{error}; retried every round")
             state.problem = str(error)
             return
         with self.lock:
@@ -117,10 +117,10 @@ class Collector:
         skipped = list(source.skipped[:MOST_NAMED])
         for line in skipped:
             if line not in state.skipped:
-                self._tell(f"{line}; left out")
+                self._report(f"{line}; left out")
         state.skipped = skipped
         if state.problem is not None:
-            self._tell(f"{source.name}: is back")
+            self._report(f"{source.name}: is back")
         state.problem = None
         state.last_s, state.seconds = time.time(), time.monotonic() - begun_s
         state.num_series = len(series)
@@ -129,11 +129,11 @@ class Collector:
         """Keep what is of no link, with a line whenever that changes."""
         names = list(found.names[:MOST_NAMED])
         if num_series == 0 and (state.last_s is None or state.num_series > 0):
-            self._tell(f"{state.name}: tells of nothing")
+            self._report(f"{state.name}: describes no link")
         elif found.names and (names, len(found.names)) != (state.unmatched, state.num_unmatched):
             more = len(found.names) - len(names)
-            self._tell(
-                f"{state.name}: {found.num_series} of {num_series} series are of no link of the "
+            self._report(
+                f"{state.name}: {found.num_series} of {num_series} series match no link of the "
                 f"topology: {', '.join(names)}{f' and {more} more' if more else ''}"
             )
         state.num_unknown = found.num_series
@@ -150,7 +150,7 @@ class Collector:
             is_read.wait(max(0.0, end_s - time.monotonic()))
 
     def _begin(self, source: MetricSource, state: SourceState, every_s: float) -> threading.Event:
-        """Start the thread of a source; the event tells that it was read once, well or not."""
+        """Start the thread of a source; the event shows that it was read once, well or not."""
         is_read = threading.Event()
 
         def go_on() -> None:

@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from fairlead.act.topology_formats.plain_names import plain_names
+from fairlead.act.topology_formats.slurm import tree_conf
 from fairlead.errors import InputError
+from fairlead.model.host_groups import groups_of_topology
 from fairlead.model.topology import Topology, TreeRoutes
-from fairlead.model.topology.routes import NO_LINK
 from fairlead.watch.oracle.oracle import Oracle
 
 __all__ = ["FORMS", "hottest_links", "prometheus_text"]
 
 MOST_HOT_LINKS = 16
-"""That are named; of more `/metrics` tells all."""
+"""Number of links that are named; `/metrics` lists all."""
 
 
 def prometheus_text(
@@ -33,17 +35,17 @@ def _lines(
     yield "# TYPE fairlead_oracle_source_up gauge"
     for state in oracle.collector.states:
         up = int(state.problem is None and state.last_s is not None)
-        yield f'fairlead_oracle_source_up{{source="{_escaped(state.name)}"}} {up}'
+        yield f'fairlead_oracle_source_up{{source="{_escape(state.name)}"}} {up}'
     yield "# TYPE fairlead_oracle_source_age_seconds gauge"
     for state in oracle.collector.states:
         if state.last_s is not None:
             age_s = max(0.0, now_s - state.last_s)
             yield (
-                f'fairlead_oracle_source_age_seconds{{source="{_escaped(state.name)}"}} {age_s:.3f}'
+                f'fairlead_oracle_source_age_seconds{{source="{_escape(state.name)}"}} {age_s:.3f}'
             )
     yield "# TYPE fairlead_oracle_source_failures_total counter"
     for state in oracle.collector.states:
-        name = _escaped(state.name)
+        name = _escape(state.name)
         yield f'fairlead_oracle_source_failures_total{{source="{name}"}} {state.num_failures}'
     yield "# TYPE fairlead_oracle_requests_total counter"
     for code, number in sorted(num_answers.items()):
@@ -58,14 +60,14 @@ def _lines(
     ):
         yield f"# TYPE {name} gauge"
         for link in np.flatnonzero(np.isfinite(values)).tolist():
-            src, dst = _escaped(links.out_ports[link]), _escaped(links.in_ports[link])
+            src, dst = _escape(links.out_ports[link]), _escape(links.in_ports[link])
             yield f'{name}{{src="{src}",dst="{dst}"}} {values[link]:.6g}'
     yield "# TYPE fairlead_oracle_sample_faults gauge"
     for kind, number in vars(found.faults).items():
         yield f'fairlead_oracle_sample_faults{{kind="{kind}"}} {number}'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
@@ -111,25 +113,7 @@ def _slurm(oracle: Oracle) -> str:
     topology = oracle.topology
     if not isinstance(topology.routes, TreeRoutes):
         raise InputError(f"slurm: routes of a {topology.routes.kind} are no tree")
-    names = [_slurm_name(port) for port in topology.links.out_ports[::2]]
-    children: dict[int, list[int]] = {}
-    for vertex, parent in enumerate(topology.routes.parent_of_vertex.tolist()):
-        if parent != NO_LINK:
-            children.setdefault(parent, []).append(vertex)
-    lines = []
-    for switch in sorted(children):
-        hosts = [names[v] for v in children[switch] if v < topology.num_hosts]
-        switches = [names[v] for v in children[switch] if v >= topology.num_hosts]
-        fields = [f"SwitchName={names[switch]}"]
-        fields += [f"Switches={','.join(switches)}"] if switches else []
-        fields += [f"Nodes={','.join(hosts)}"] if hosts else []
-        lines.append(" ".join(fields))
-    return "\n".join(lines) + "\n"
-
-
-def _slurm_name(port: str) -> str:
-    name = port.partition(" ")[2] or port
-    return "".join(letter if letter.isalnum() or letter in "-._" else "_" for letter in name)
+    return tree_conf(groups_of_topology(topology))
 
 
 def _labels(oracle: Oracle) -> str:
@@ -138,9 +122,9 @@ def _labels(oracle: Oracle) -> str:
 
 
 def _label_lines(topology: Topology) -> Iterator[str]:
+    plain = plain_names(topology.router_of_host)
     for index, host in enumerate(topology.hosts):
-        router = _slurm_name(f"router {topology.router_of_host[index]}").strip("-._")[:63]
-        labels = [f"fairlead.io/router={router}"]
+        labels = [f"fairlead.io/router={plain[topology.router_of_host[index]]}"]
         if topology.coordinates is not None:
             at = ".".join(f"{value:g}" for value in topology.coordinates[index])
             labels.append(f"fairlead.io/coordinates={at}")

@@ -107,7 +107,7 @@ class Guard:
             return
         begun_s = time.perf_counter()
 
-        async def counted(message: Message) -> None:
+        async def count_bytes(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self.num_answers[message["status"]] += 1
             await send(message)
@@ -126,9 +126,9 @@ class Guard:
                 refusal = 408, reason, {}
         try:
             if refusal is None:
-                await self._inner(scope, receive, counted)
+                await self._inner(scope, receive, count_bytes)
             else:
-                await _refuse(counted, *refusal)
+                await _refuse(count_bytes, *refusal)
         finally:
             self.busy_s += time.perf_counter() - begun_s
 
@@ -156,7 +156,7 @@ class Guard:
     def _has_token(self, authorization: bytes) -> bool:
         """Whether a client may ask; the scheme is read in any case, by RFC 9110, section 11.1."""
         scheme, _, given = authorization.strip().partition(b" ")
-        # The time must not tell how much of a token is right.
+        # The time must not show how much of a token is right.
         is_same = hmac.compare_digest(given.strip(), self._token)
         return not self._token or (scheme.lower() == b"bearer" and is_same)
 

@@ -20,7 +20,7 @@ class HostNames:
             for prefix in _prefixes(plain):
                 self._of_prefix.setdefault(prefix, set()).add(host)
 
-    def matched(self, reported: Iterable[tuple[str, ...]]) -> Mapping[tuple[str, ...], str]:
+    def match_hosts(self, reported: Iterable[tuple[str, ...]]) -> Mapping[tuple[str, ...], str]:
         """The host that each reporting machine is, as far as that is certain.
 
         A name with a domain and one without are the same host, unless two machines report under

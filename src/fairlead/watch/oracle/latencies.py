@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairlead.errors import Error
 from fairlead.model.network import Network
-from fairlead.watch.oracle.collecting import Teller
+from fairlead.watch.oracle.collecting import Reporter
 
 __all__ = ["LatencyFile", "Prober"]
 
@@ -17,18 +17,18 @@ __all__ = ["LatencyFile", "Prober"]
 class LatencyFile:
     """The network of a file, read again when that changes."""
 
-    def __init__(self, path: Path, tell: Teller):
+    def __init__(self, path: Path, report: Reporter):
         """The file as it is now.
 
         Args:
             path: A network, as `fairlead probe` writes it.
-            tell: Gets a line when it cannot be read any more, and when it can again.
+            report: Gets a line when it cannot be read any more, and when it can again.
 
         Raises:
             InputError: It is no network.
         """
         self._path = path
-        self._tell = tell
+        self._report = report
         self._network = Network.load(path)
         self._stamp = path.stat().st_mtime_ns
         self._problem: str | None = None
@@ -41,11 +41,11 @@ class LatencyFile:
                 self._network, self._stamp = Network.load(self._path), stamp
         except (Error, OSError) as error:
             if self._problem is None:
-                self._tell(f"{error}; answering with the latencies that were read before")
+                self._report(f"{error}; answering with the latencies that were read before")
             self._problem = str(error)
             return self._network
         if self._problem is not None:
-            self._tell(f"{self._path}: can be read again")
+            self._report(f"{self._path}: can be read again")
         self._problem = None
         return self._network
 
@@ -53,15 +53,15 @@ class LatencyFile:
 class Prober:
     """The network between a few hosts as the last probe measured it."""
 
-    def __init__(self, probe: Callable[[], Network], tell: Teller):
+    def __init__(self, probe: Callable[[], Network], report: Reporter):
         """A prober that has measured nothing yet.
 
         Args:
             probe: Measures.
-            tell: Gets a line when that fails, and when it works again.
+            report: Gets a line when that fails, and when it works again.
         """
         self._probe = probe
-        self._tell = tell
+        self._report = report
         self._network: Network | None = None
         self._problem: str | None = None
         self._is_over = threading.Event()
@@ -77,11 +77,11 @@ class Prober:
         except (Error, OSError) as error:
             self._network = None
             if self._problem is None:
-                self._tell(f"probe: {error}; tried again")
+                self._report(f"probe: {error}; retrying")
             self._problem = str(error)
             return
         if self._problem is not None:
-            self._tell("probe: works again")
+            self._report("probe: works again")
         self._problem = None
 
     def run(self, every_s: float) -> None:

@@ -76,7 +76,9 @@ def link_metrics(
     # A device that does not know its speed reports 0.
     reported_capacity_Bps = np.where(reported_capacity_Bps > 0, reported_capacity_Bps, np.nan)
     capacity_Bps = np.where(np.isnan(links.capacity_Bps), reported_capacity_Bps, links.capacity_Bps)
-    carried_Bps = of(Quantity.carried_bytes, capacity_Bps)
+    carried_Bps = _first(
+        of(Quantity.carried_bytes, capacity_Bps), of(Quantity.carried_Bps, nothing)
+    )
     stalled = of(Quantity.stalled_s, links.num_lanes.astype(np.float64)) / links.num_lanes
     with np.errstate(divide="ignore", invalid="ignore"):
         shaped = of(Quantity.shaped_packets, nothing) / of(Quantity.packets, nothing)
@@ -92,8 +94,8 @@ def _by_link(
 ) -> tuple[Values, Values]:
     """Values of links and their times.
 
-    Of what several sources tell of one device the newest counts, the devices of an end are added
-    up, and where both ends tell of a link the newer counts.
+    If several sources report one device, the newest counts. The devices of an end are added
+    up, and if both ends report a link, the newer counts.
     """
     is_known = np.isfinite(found.values) & (found.newest_s >= oldest_s)
     # By age, so that what is put down last, the newest, stays.

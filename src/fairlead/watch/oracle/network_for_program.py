@@ -33,7 +33,7 @@ def network_for_program(
     *,
     has_links: bool,
 ) -> Network:
-    """What a metric tells, less what the program does itself.
+    """What a metric reports, less what the program does itself.
 
     Args:
         oracle: Is asked.
@@ -77,8 +77,8 @@ def network_for_program(
 def without_own(found: LinkMetrics, own_bytes: Values) -> LinkMetrics:
     """What links would do without a program.
 
-    Counters tell what all programs send together, but this one sends the same with each repeat: the
-    link that carries least for it tells how often, as the program is most nearly alone there. What
+    Counters show what all programs send together, but this one sends the same with each repeat: the
+    link that carries least for it shows how often, as the program is most nearly alone there. What
     packets wait for a link is shared out by the bytes. Without this a program that fills its links
     would move away from itself, again and again.
 

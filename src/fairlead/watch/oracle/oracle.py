@@ -16,8 +16,8 @@ from fairlead.errors import InputError
 from fairlead.measure.metrics import MetricSource
 from fairlead.model.network import Network
 from fairlead.model.topology import Reducer, Reduction, Topology
-from fairlead.model.topology.routes import reduced
-from fairlead.watch.oracle.collecting import Collector, Teller
+from fairlead.model.topology.routes import known_reducer
+from fairlead.watch.oracle.collecting import Collector, Reporter
 from fairlead.watch.oracle.crossings import Crossings, crossings
 from fairlead.watch.oracle.link_metrics import LinkMetrics, link_metrics
 from fairlead.watch.oracle.samples import SampleStore
@@ -127,7 +127,7 @@ class Oracle:
         *,
         latency: Callable[[], Network | None] | None = None,
         stale_s: float = 60.0,
-        tell: Teller = lambda line: None,
+        report: Reporter = lambda line: None,
         clock: Callable[[], float] = time.time,
     ):
         """An oracle that has read nothing yet.
@@ -137,7 +137,7 @@ class Oracle:
             sources: Where counters are read.
             latency: Returns what was measured last, None for nothing yet; None: it is not measured.
             stale_s: What is older is no value for now.
-            tell: Gets lines about sources.
+            report: Gets lines about sources.
             clock: Seconds since 1970.
         """
         self.topology = topology
@@ -148,7 +148,7 @@ class Oracle:
             aliases=topology.port_aliases,
             hosts=topology.hosts,
         )
-        self.collector = Collector(self.store, sources, window_s=MOST_WINDOW_S, tell=tell)
+        self.collector = Collector(self.store, sources, window_s=MOST_WINDOW_S, report=report)
         self._latency = latency
         self._clock = clock
         self._hops = topology.hops()
@@ -209,7 +209,7 @@ class Oracle:
         if metric == "hops":
             return MetricOfPairs(hops, np.isfinite(hops).astype(np.float64))
         if metric == "latency_s":
-            return self._measured(question.nodes)
+            return self._probed_latency(question.nodes)
         reduction = question.reduction or _USUAL.get(metric, Reduction.max)
         value_of_link = {
             "bw": window.links.used_ratio,
@@ -221,7 +221,7 @@ class Oracle:
         def reducer(name: str, values: npt.NDArray[np.float64], how: Reduction) -> Reducer:
             found = window.reducers.get((name, how))
             if found is None:
-                found = reduced(self.topology.routes, values, how)
+                found = known_reducer(self.topology.routes, values, how)
                 with self._keeping:
                     while len(window.reducers) >= MOST_REDUCERS:
                         window.reducers.pop(next(iter(window.reducers)))
@@ -239,7 +239,7 @@ class Oracle:
         values = np.where(np.isnan(hops), np.nan, values)
         return MetricOfPairs(values, coverage)
 
-    def _measured(self, nodes: tuple[str, ...]) -> MetricOfPairs:
+    def _probed_latency(self, nodes: tuple[str, ...]) -> MetricOfPairs:
         """Latency by the probe; `nan` for what it did not measure."""
         network = None if self._latency is None else self._latency()
         latency_s = np.full((len(nodes), len(nodes)), np.nan)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from fairlead.decide.placement import COST_OF_OBJECTIVE, DEFAULT_OBJECTIVE, METHODS, place
-from fairlead.decide.placement.metric_mapping import estimated_costs, map_by_metric
+from fairlead.decide.placement.metric_mapping import estimate_costs, map_by_metric
 from fairlead.errors import InputError
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import evaluate
@@ -147,7 +147,7 @@ def _map_once(oracle: Oracle, asked: RemapQuestion, host_of_process: Ints, now: 
     core_of_task = map_by_metric(sent_bytes, weight, asked.seed)
     then = _tasks(host_of_process[core_of_task], host_of_process, now)
     before, after = (
-        estimated_costs(sent_bytes, weight, np.argsort(tasks)).sum() for tasks in (now, then)
+        estimate_costs(sent_bytes, weight, np.argsort(tasks)).sum() for tasks in (now, then)
     )
     reason = f"by {asked.metric} the messages cost {after:.4g}, before {before:.4g}"
     return Remapped(then, math.nan, math.nan, math.nan, reason)

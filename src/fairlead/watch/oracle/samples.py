@@ -38,7 +38,7 @@ class Samples:
     Attributes:
         links: Link of each series, shape (S,).
         ends: Which end of a link counts it, shape (S,): equal for all series of one end.
-        devices: Which part of the end, shape (S,): equal for what several sources tell of one.
+        devices: Which part of the end, shape (S,): equal for what several sources report of one.
         times_s: Shape (S, MOST_SAMPLES), in the order they came; `nan` for none.
         values: Shape (S, MOST_SAMPLES).
         largest: What each counter holds before it begins again, shape (S,).
@@ -100,19 +100,16 @@ class SampleStore:
         Args:
             series: Series of one read.
             is_whole: Whether they hold the whole window, and nothing earlier counts any more.
-            source: Who gave it: two that tell of one port are not mixed.
+            source: Who gave it: two that report one port are not mixed.
         """
         if is_whole:
             self._forget(source)
-        host_of = self._hosts.matched(one.host_names for one in series if one.host_names)
         num_of: dict[str, int] = {}
         matched: set[str] = set()
-        for one in series:
-            host = host_of.get(one.host_names)
-            if host == "":
+        for one, port in zip(series, self.ports_of(series), strict=True):
+            if port == "":
                 continue  # the same machine under a second name
             num_of[one.owner] = num_of.get(one.owner, 0) + 1
-            port = self._port(one, host)
             if port is None:
                 continue
             matched.add(one.owner)
@@ -121,13 +118,25 @@ class SampleStore:
         names = tuple(name for name in num_of if name not in matched)
         return Unmatched(sum(num_of[name] for name in names), names)
 
+    def ports_of(self, series: Sequence[Series]) -> list[str | None]:
+        """The port of the topology that each series is of; None for no port.
+
+        Empty for a machine that reports a second time under another name.
+        """
+        host_of = self._hosts.match_hosts(one.host_names for one in series if one.host_names)
+        hosts = [host_of.get(one.host_names) for one in series]
+        return [
+            "" if host == "" else self._port(one, host)
+            for one, host in zip(series, hosts, strict=True)
+        ]
+
     def _forget(self, source: str) -> None:
         for (of_source, quantity), rows in self._rows_of_source.items():
             if of_source == source:
                 self._samples[quantity].times_s[rows] = np.nan
 
     def _port(self, one: Series, host: str | None) -> str | None:
-        """The port of the topology that a series tells of; None where there is no such port."""
+        """The port of the topology that a series describes; None where there is no such port."""
         for port in (one.port, *one.or_ports):
             named = port
             if host is not None:

@@ -118,7 +118,7 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
 
     async def query(request: Request) -> Response:
         """Metrics of all pairs of nodes, [src, dst]; null where nothing is known."""
-        asked = _parsed(await request.body())
+        asked = _parse(await request.body())
         num_pairs = len(asked.nodes) ** 2 * len(asked.metrics)
         is_ready = oracle.is_ready(asked.window_s)
         cost = num_pairs / PAIRS_OF_REQUEST + (0 if is_ready else REQUESTS_OF_WINDOW)
@@ -129,7 +129,7 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
         async with large:
             return Response(await asyncio.to_thread(_answer, oracle, asked), media_type=JSON)
 
-    async def remapping(
+    async def remap_program(
         request: Request,
         running: Running,
         metric: str = "stalls",
@@ -184,13 +184,13 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
     # Asked for a thousand times a second: without FastAPI's reading of parameters, of which the
     # function has none, and before the other routes are tried.
     app.router.routes.insert(0, Route("/v1/query", query, methods=["POST"]))
-    app.add_api_route("/v1/remap", remapping, methods=["POST"], response_class=Response)
+    app.add_api_route("/v1/remap", remap_program, methods=["POST"], response_class=Response)
     gets: dict[str, Callable[..., Any]] = {"/v1/nodes": nodes, "/v1/links": links}
     gets |= {"/v1/export/{form}": export, "/health": health, "/metrics": metrics}
     for path, answer in gets.items():
         app.add_api_route(path, answer, methods=["GET"], response_class=Response)
-    app.add_exception_handler(Error, _refused)
-    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(Error, _refuse)
+    app.add_exception_handler(RequestValidationError, _refuse_form)
     return guard
 
 
@@ -205,7 +205,7 @@ _QUERY_SCHEMA = {
 }
 
 
-def _parsed(body: bytes) -> Query:
+def _parse(body: bytes) -> Query:
     """A question; read in one step, as it is asked for thousands of times a second.
 
     Raises:
@@ -233,7 +233,7 @@ def _document(oracle: Oracle, answer: Answer, asked: Query) -> dict[str, Any]:
         "window_s": asked.window_s,
         "age_s": answer.age_s,
         "metrics": {},
-        "unmatched": _unmatched(oracle),
+        "unmatched": _names_without_match(oracle),
     }
     if topology.coordinates is not None:
         document["coordinates"] = topology.coordinates[topology.indices(asked.nodes)]
@@ -247,17 +247,17 @@ def _document(oracle: Oracle, answer: Answer, asked: Query) -> dict[str, Any]:
             part["coverage"] = np.ascontiguousarray(found.coverage)
         document["metrics"][metric] = part
     if asked.shared_links_by is not None:
-        document |= _shared(oracle, asked, asked.shared_links_by)
+        document |= _share_facts(oracle, asked, asked.shared_links_by)
     return document
 
 
-def _unmatched(oracle: Oracle) -> list[str]:
-    """Hosts and hardware that sources tell of and the topology does not know, some of them."""
+def _names_without_match(oracle: Oracle) -> list[str]:
+    """Hosts and hardware that sources report and the topology does not know, some of them."""
     names = (name for state in oracle.collector.states for name in state.unmatched)
     return list(dict.fromkeys(names))[:MOST_NAMED]
 
 
-def _shared(oracle: Oracle, asked: Query, metric: str) -> dict[str, Any]:
+def _share_facts(oracle: Oracle, asked: Query, metric: str) -> dict[str, Any]:
     """What several pairs share: links, and the interfaces of nodes."""
     if metric not in METRICS:
         raise InputError(f"shared_links_by: unknown {metric!r}; there are {', '.join(METRICS)}")
@@ -304,13 +304,13 @@ def _health(oracle: Oracle) -> dict[str, Any]:
     }
 
 
-async def _refused(_request: Request, error: Exception) -> Response:
+async def _refuse(_request: Request, error: Exception) -> Response:
     """What a question is wrong in."""
     status = 422 if isinstance(error, InputError) else 500
     return Response(orjson.dumps({"detail": str(error)}), status, media_type=JSON)
 
 
-async def _malformed(_request: Request, error: Exception) -> Response:
+async def _refuse_form(_request: Request, error: Exception) -> Response:
     """One line, and none of what was sent."""
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]

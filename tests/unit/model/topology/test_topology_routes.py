@@ -19,7 +19,7 @@ from fairlead.model.topology import (
     TreeRoutes,
     ends_only,
 )
-from fairlead.model.topology.routes import NO_LINK, Routes, reduced
+from fairlead.model.topology.routes import NO_LINK, Routes, known_reducer
 from fairlead.model.topology.tree import links_of_tree
 
 
@@ -113,7 +113,7 @@ def test_reduction_of_all_pairs_is_that_of_each_route(
     values = np.random.default_rng(1).uniform(1, 2, num_links)
     src, dst = np.indices((num_hosts, num_hosts))
 
-    result = reduced(routes, values, reduction)(src, dst)
+    result = known_reducer(routes, values, reduction)(src, dst)
 
     np.testing.assert_allclose(result, by_hand(routes, values, reduction, num_hosts))
 
@@ -122,7 +122,7 @@ def test_unknown_link_does_not_count() -> None:
     values = np.full(14, np.nan)
     values[0] = 0.5
 
-    result = reduced(tree(), values, Reduction.max)(np.array([0, 2]), np.array([1, 3]))
+    result = known_reducer(tree(), values, Reduction.max)(np.array([0, 2]), np.array([1, 3]))
 
     assert result.tolist() == [0.5, -np.inf]
 

@@ -56,7 +56,8 @@ def render_placement(
 ) -> str:
     """The text that `write_placement` writes."""
     chosen = _format(format)
-    if cores is not None and not chosen.binds:
+    has_lists = cores is not None and cores.lists is not None and chosen.takes_lists
+    if cores is not None and not (chosen.binds or has_lists):
         raise InputError(f"format {format!r} cannot bind ranks to cores; only the rankfiles can")
     for host in cluster.hosts:
         problem = host_name_problem(host)

@@ -18,10 +18,12 @@ class Cores:
     Attributes:
         per_host: Cores of each host; None assumes as many cores as slots.
         of_rank: Socket and core of each rank, length T; binds each rank to that core alone.
+        lists: Cores of each rank by their numbers in hwloc's order, such as "4-7", length T.
     """
 
     per_host: int | None = None
     of_rank: Sequence[tuple[int, int]] | None = None
+    lists: Sequence[str] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +37,9 @@ class Format:
         parse: Host of each rank from such a text; raises InputError without the file's name.
         usage: Instructions for starting N ranks from the file: (path, num_ranks) -> text.
         binds: Whether the format names cores.
+        takes_lists: Whether it names the cores of each rank by `Cores.lists`.
+        cpu_usage: As `usage`, for launchers with an option for the CPUs of the first, second, ...
+            rank of every host: (path, placement, CPU lists) -> text.
     """
 
     name: str
@@ -43,6 +48,8 @@ class Format:
     parse: Callable[[str, Cluster], list[str]]
     usage: Callable[[str, int], str]
     binds: bool = False
+    takes_lists: bool = False
+    cpu_usage: Callable[[str, Placement, Sequence[str]], str] | None = None
 
 
 def lines_of(text: str) -> list[tuple[int, str]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from fairlead.act.launch._cpu_list import are_neighbours, hydra_cpu_option, intel_cpu_variable
 from fairlead.act.launch.formats._format import Cores, Format, bad_line, join, lines_of
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
@@ -33,6 +34,17 @@ def _parse(text: str, _cluster: Cluster) -> list[str]:
     return hosts
 
 
+def _cpu_usage(path: str, placement: Placement, lists: Sequence[str]) -> str:
+    def line(name: str, words: Iterable[str]) -> str:
+        start = f"{name}: mpiexec -machinefile {path} {' '.join(words)}"
+        return f"{start} -n {placement.num_ranks} PROGRAM"
+
+    by_intel = line("Intel MPI", ["-genv", *intel_cpu_variable(lists)])
+    if not are_neighbours(placement):
+        return f"{by_intel}; MPICH binds only neighbouring ranks of a host by a list of CPUs"
+    return f"{line('MPICH', hydra_cpu_option(lists))}; {by_intel}"
+
+
 MPICH = Format(
     name="mpich",
     summary="machine file of MPICH and Intel MPI: hosts and numbers of ranks, in rank order",
@@ -40,4 +52,5 @@ MPICH = Format(
     parse=_parse,
     # Not -f: with it, Intel MPI goes to a host that is named again only once.
     usage=lambda path, num_ranks: f"mpiexec -machinefile {path} -n {num_ranks} PROGRAM",
+    cpu_usage=_cpu_usage,
 )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from fairlead.act.launch.formats._format import Cores, Format, bad_line, join, lines_of
 from fairlead.errors import InputError, TopologyError
@@ -19,6 +20,8 @@ _LINE = re.compile(
 
 
 def _render_4(placement: Placement, cluster: Cluster, cores: Cores) -> str:
+    if cores.lists is not None:
+        return join(_render_lists(placement, cores.lists))
     # slot= is mandatory in Open MPI 4, and it binds. Only by naming all cores of the host can a
     # rank be placed without binding: slot=* and slot=pN silently mean core 0.
     if cores.of_rank is not None:
@@ -37,6 +40,8 @@ def _render_4(placement: Placement, cluster: Cluster, cores: Cores) -> str:
 
 
 def _render_5(placement: Placement, _cluster: Cluster, cores: Cores) -> str:
+    if cores.lists is not None:
+        return join(_render_lists(placement, cores.lists))
     # Open MPI 5 leaves a rank without slot= unbound, and treats two ranks with the same slot=0-N as
     # an oversubscribed host.
     if cores.of_rank is not None:
@@ -44,6 +49,14 @@ def _render_5(placement: Placement, _cluster: Cluster, cores: Cores) -> str:
     if cores.per_host is not None:
         raise InputError("rankfile5 names no cores of a host: ranks without slot= are not bound")
     return join([f"rank {rank}={host}" for rank, host in enumerate(placement.host_names())])
+
+
+def _render_lists(placement: Placement, lists: Sequence[str]) -> list[str]:
+    """Lines with the cores of each rank by their numbers in hwloc's order."""
+    return [
+        f"rank {rank}={host} slot={cores}"
+        for rank, (host, cores) in enumerate(zip(placement.host_names(), lists, strict=True))
+    ]
 
 
 def _render_cores(placement: Placement, cores: Cores) -> list[str]:
@@ -99,6 +112,7 @@ RANKFILE = Format(
     parse=_parse_4,
     usage=lambda path, num_ranks: f"mpirun --rankfile {path} -n {num_ranks} PROGRAM",
     binds=True,
+    takes_lists=True,
 )
 
 RANKFILE_5 = Format(
@@ -110,4 +124,5 @@ RANKFILE_5 = Format(
         f"mpirun --hostfile HOSTFILE --map-by rankfile:file={path} -n {num_ranks} PROGRAM"
     ),
     binds=True,
+    takes_lists=True,
 )

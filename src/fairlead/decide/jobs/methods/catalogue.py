@@ -50,7 +50,7 @@ JOB_METHODS: dict[str, JobMethod] = {
 
 DEFAULT_JOB_METHOD = "optimize"
 """Never behind another method in simulation, and the fastest of all when they were run
-(docs/reference/results.md)."""
+(docs/reference/results/jobs.md)."""
 
 
 def place_jobs(

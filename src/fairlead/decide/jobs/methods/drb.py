@@ -23,15 +23,15 @@ def drb(problem: JobsProblem) -> CoresOfJobs:
 
     Traffic is the total volume of a pair, as in section 3, and Scotch runs once.
     """
-    return _mapped(problem, [job.volume_bytes for job in problem.workload.jobs])
+    return _map_jobs(problem, [job.volume_bytes for job in problem.workload.jobs])
 
 
 def drb_by_rate(problem: JobsProblem) -> CoresOfJobs:
     """The same for bytes a second: a long job then counts no more than a short, busy one."""
-    return _mapped(problem, [job.demand_Bps for job in problem.workload.jobs])
+    return _map_jobs(problem, [job.demand_Bps for job in problem.workload.jobs])
 
 
-def _mapped(problem: JobsProblem, traffics: Sequence[sp.csr_array]) -> CoresOfJobs:
+def _map_jobs(problem: JobsProblem, traffics: Sequence[sp.csr_array]) -> CoresOfJobs:
     machine = problem.workload.machine
     cores = _core.scotch_tree_placement(
         rank_matrix(sp.csr_array(sp.block_diag(traffics, "csr"))),

@@ -21,7 +21,7 @@ from fairlead.simulation.run import (
     SimulationOptions,
     SimulationResult,
     simulate_each,
-    simulated_machine,
+    to_core_machine,
 )
 from fairlead.simulation.workload import Workload
 
@@ -78,9 +78,9 @@ def optimize(problem: JobsProblem) -> CoresOfJobs:
     begin_s = time.monotonic()
     starts = [np.concatenate(start(problem)) for start in STARTS]
     search_s, scale = _plan(problem, begin_s)
-    results = _judged(problem, starts, scale, part=0)
-    found = _search(problem, _walked(starts, results), search_s)[: _num_judged(problem)]
-    results += _judged(problem, found, scale, part=2)
+    results = _simulate(problem, starts, scale, part=0)
+    found = _search(problem, _walk(starts, results), search_s)[: _num_judged(problem)]
+    results += _simulate(problem, found, scale, part=2)
     best = best_of(results, len(starts))
     return problem.workload.by_job([*starts, *found][best])
 
@@ -95,7 +95,7 @@ def load_model(workload: Workload, options: SimulationOptions) -> _core.JobsProb
         for job, first in zip(workload.jobs, first_rank[:-1], strict=True)
     ]
     return _core.JobsProblem(
-        simulated_machine(workload.machine),
+        to_core_machine(workload.machine),
         np.ascontiguousarray(np.concatenate(rows)),
         np.concatenate([1e9 / job.rate_per_s for job in workload.jobs]),
         int(first_rank[-1]),
@@ -137,7 +137,7 @@ def _num_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _walked(starts: Sequence[np.ndarray], results: Sequence[SimulationResult]) -> list[np.ndarray]:
+def _walk(starts: Sequence[np.ndarray], results: Sequence[SimulationResult]) -> list[np.ndarray]:
     """The starts of the walks; results must not end later than the first of them."""
     least = min(range(len(starts)), key=lambda index: results[index].waiting_time_s)
     return [starts[index] for index in sorted({*range(NUM_WALKED), least})]
@@ -174,7 +174,7 @@ def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) 
     return [np.array(placement.core_of_rank) for placement in found]
 
 
-def _judged(
+def _simulate(
     problem: JobsProblem, candidates: Sequence[np.ndarray], scale: float, part: int
 ) -> list[SimulationResult]:
     """Simulate each placement, as this part of the progress."""

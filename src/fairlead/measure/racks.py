@@ -53,7 +53,7 @@ def racks(network: Network) -> list[list[int]]:
     for count in range(2, min(num_hosts - 1, MAX_RACKS) + 1):
         labels = scipy.cluster.hierarchy.fcluster(tree, count, criterion="maxclust")
         is_inside = labels[first] == labels[second]
-        saving = _saving(sides, is_inside) - _partition_cost(num_hosts, int(labels.max()))
+        saving = _gain_of_split(sides, is_inside) - _partition_cost(num_hosts, int(labels.max()))
         if saving > best_saving and _is_worth_it(sides, is_inside):
             best, best_saving = labels, saving
     if best is None:
@@ -90,7 +90,7 @@ def _distances(sides: list[Vector]) -> Vector:
     return total
 
 
-def _saving(sides: list[Vector], is_inside: npt.NDArray[np.bool_]) -> float:
+def _gain_of_split(sides: list[Vector], is_inside: npt.NDArray[np.bool_]) -> float:
     """Nats that two means instead of one save; 0 where those inside are not the nearer ones."""
     saved = 0.0
     for values in sides:

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configurations of existing monitoring for hosts that have none, a file for each system."""
+
+from fairlead.act.monitoring.catalogue import SYSTEMS, System
+from fairlead.act.monitoring.setup import Setup, write_setup
+
+__all__ = ["SYSTEMS", "Setup", "System", "write_setup"]

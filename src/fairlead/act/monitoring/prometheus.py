@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prometheus with node_exporter on every host, and snmp_exporter for switches.
+
+Source: Prometheus, configuration (file_sd_config, relabel_config); node_exporter and snmp_exporter,
+README.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import yaml
+
+from fairlead.act.monitoring.setup import Setup, require_plain_names
+
+__all__ = ["COLLECTOR_ARGUMENTS", "prometheus_setup"]
+
+EXPORTER_PORT, SNMP_PORT = 9100, 9116
+
+INTERVAL = "10s"
+"""The oracle's window is a minute: a rate needs a few samples in it."""
+
+ETHTOOL_STATISTICS = (
+    r"^(bw_(in|out)_allowance_exceeded|(rx|tx)_bytes_phy|(rx|tx)_bytes\.nic"
+    r"|(rx|tx)_(prio[0-7]|global)_pause_duration)$"
+)
+"""A driver has hundreds; these are those that the oracle knows."""
+
+COLLECTOR_ARGUMENTS = (
+    "--collector.disable-defaults",
+    "--collector.netdev",
+    "--collector.netclass",
+    "--collector.bonding",
+    "--collector.uname",
+    "--collector.infiniband",
+    "--collector.ethtool",
+    f"--collector.ethtool.metrics-include={ETHTOOL_STATISTICS}",
+)
+"""Collectors of what the oracle reads, and no others."""
+
+
+def prometheus_setup(hosts: Sequence[str], switches: Sequence[str] = ()) -> Setup:
+    """Scrape configuration, targets, and arguments of the exporter.
+
+    Args:
+        hosts: Each runs node_exporter.
+        switches: Each is asked by an snmp_exporter on this machine.
+
+    Raises:
+        InputError: A name cannot stand in a configuration.
+    """
+    require_plain_names([*hosts, *switches])
+    jobs: list[dict[str, Any]] = [
+        {"job_name": "node", "file_sd_configs": [{"files": ["nodes.json"]}]}
+    ]
+    files = {"nodes.json": _targets([(f"{host}:{EXPORTER_PORT}", host) for host in hosts])}
+    if switches:
+        jobs.append(_snmp_job())
+        files["switches.json"] = _targets([(switch, switch) for switch in switches])
+    document = {
+        "global": {"scrape_interval": INTERVAL, "scrape_timeout": INTERVAL},
+        "scrape_configs": jobs,
+    }
+    files = {"prometheus.yml": yaml.safe_dump(document, sort_keys=False), **files}
+    files["node_exporter.args"] = "".join(f"{argument}\n" for argument in COLLECTOR_ARGUMENTS)
+    steps = [
+        ("on each host", "xargs -d '\\n' node_exporter < node_exporter.args"),
+        *([("on this machine", "snmp_exporter")] if switches else []),
+        ("on this machine", "prometheus --config.file=prometheus.yml"),
+        (
+            "see what of it is of which link",
+            "fairlead oracle serve site.topo.npz --metrics prometheus:http://localhost:9090 "
+            "--dry-run",
+        ),
+    ]
+    return Setup(files, steps)
+
+
+def _targets(targets: Sequence[tuple[str, str]]) -> str:
+    """A file of targets, each with its host as a label."""
+    found = [{"targets": [target], "labels": {"host": host}} for target, host in targets]
+    return json.dumps(found, indent=2) + "\n"
+
+
+def _snmp_job() -> dict[str, Any]:
+    """The exporter asks the switch, whose name becomes the instance."""
+    return {
+        "job_name": "snmp",
+        "metrics_path": "/snmp",
+        "params": {"module": ["if_mib"]},
+        "file_sd_configs": [{"files": ["switches.json"]}],
+        "relabel_configs": [
+            {"source_labels": ["__address__"], "target_label": "__param_target"},
+            {"source_labels": ["__param_target"], "target_label": "instance"},
+            {"target_label": "__address__", "replacement": f"localhost:{SNMP_PORT}"},
+        ],
+    }

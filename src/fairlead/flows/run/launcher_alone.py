@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts the user's program as its launcher alone would, and notes how it ended."""
+
+from __future__ import annotations
+
+from fairlead.act import launch
+from fairlead.act.launch import Launcher, LaunchSpec
+from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.inputs.interruption import ended_by
+from fairlead.narrator import Narrator
+
+__all__ = ["start_by_launcher_alone"]
+
+
+def start_by_launcher_alone(
+    launcher: Launcher, spec: LaunchSpec, directory: RunDirectory, narrator: Narrator
+) -> int:
+    """Start the program and wait for it; standard streams and signals are passed on.
+
+    Returns:
+        The exit code of the launcher.
+    """
+    command = launcher.prepare_command(spec, directory.path)
+    directory.note("start", {"launcher_command": command})
+    with directory.note_failure():
+        finished = launch.run(command, stdin=0, is_users=True)
+    end: dict[str, object] = {"exit_code": finished.returncode, "seconds": finished.seconds}
+    if finished.signal is not None:
+        end["signal"] = finished.signal
+        narrator.report(ended_by(finished, "the program"))
+    directory.note("end", end)
+    return finished.returncode

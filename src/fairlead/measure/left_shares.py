@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shares of a traced run that was killed with its launcher: the next run of the program finds them.
+
+A note in the cache, under the key of the program's traffic, names the folder of the run that is
+being traced. It goes when the run's traffic has been read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pydantic
+
+from fairlead.act.launch import Launcher
+from fairlead.errors import InputError
+from fairlead.files.archive import write_text
+from fairlead.files.json_files import read_json
+from fairlead.measure.profile_cache import Stamps, are_unchanged, traffic_path, with_folder
+from fairlead.measure.trace_shares import read_shares
+from fairlead.model.traffic import Traffic
+
+__all__ = ["LeftShares"]
+
+
+class _Note(pydantic.BaseModel, extra="forbid", strict=True):
+    folder: str
+    inputs: Stamps
+
+
+class LeftShares:
+    """The note about the traced run of a program."""
+
+    def __init__(self, program: Sequence[str], num_ranks: int, launcher: Launcher) -> None:
+        path = traffic_path(program, num_ranks, launcher)
+        self._path = path.with_name(path.name.replace(".traffic.npz", ".shares.json"))
+        self._num_ranks = num_ranks
+
+    def note(self, folder: Path, inputs: Stamps) -> None:
+        """Note that a run begins.
+
+        Args:
+            folder: Where its ranks leave their shares.
+            inputs: Result of `input_files` before it.
+        """
+        facts: dict[str, Any] = {"folder": str(folder.absolute()), "inputs": inputs}
+        with contextlib.suppress(InputError):  # Then a killed run's shares are not found.
+            write_text(with_folder(self._path), json.dumps(facts))
+
+    def recall(self) -> Traffic | None:
+        """What the noted run has left, if its input is as it was; it is partial then."""
+        try:
+            note = read_json(self._path, _Note)
+            if not are_unchanged(note.inputs):
+                return None
+            traffic = read_shares(Path(note.folder))
+        except InputError:
+            return None
+        return traffic if traffic.num_ranks == self._num_ranks else None
+
+    def forget(self, folder: Path) -> None:
+        """Remove the note of the run with this folder; another run's stays."""
+        try:
+            if read_json(self._path, _Note).folder == str(folder.absolute()):
+                self._path.unlink(missing_ok=True)
+        except (InputError, OSError):
+            return

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions to Prometheus' HTTP API: samples of a window, by all engines that answer as it does.
+
+They ask for raw samples and for no `rate`: engines compute rates in different ways.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fairlead.measure.metrics.exporters import Labels, Metric
+from fairlead.measure.metrics.http import fetch_json, require_http
+from fairlead.measure.metrics.prometheus_machines import Samples
+from fairlead.measure.metrics.series import MetricError, Series
+
+__all__ = ["Matrix", "PrometheusApi", "matrix", "one_series"]
+
+Matrix = list[tuple[Labels, Samples]]
+
+
+@dataclasses.dataclass(frozen=True)
+class PrometheusApi:
+    """A server.
+
+    Attributes:
+        url: Up to what stands before `/api/v1`.
+        headers: Sent along, a bearer token among them.
+        step_s: Ask `query_range` with this step, where an engine has no raw samples.
+        timeout_s: For an answer.
+    """
+
+    url: str
+    headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    step_s: float | None = None
+    timeout_s: float = 10.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url", require_http(self.url))
+
+    def fetch(self, path: str, form: Mapping[str, str]) -> Any:
+        """The answer to a question.
+
+        Raises:
+            MetricError: There is none.
+        """
+        return fetch_json(
+            f"{self.url}/api/v1/{path}",
+            headers=self.headers,
+            form=form,
+            timeout_s=self.timeout_s,
+        )
+
+    def question(self, selector: str, now_s: float, window_s: float) -> tuple[str, dict[str, str]]:
+        """Path and form of a question for the samples of a window."""
+        if self.step_s is None:
+            return "query", {"query": f"{selector}[{window_s:.0f}s]", "time": f"{now_s:.3f}"}
+        return "query_range", {
+            "query": selector,
+            "start": f"{now_s - window_s:.3f}",
+            "end": f"{now_s:.3f}",
+            "step": f"{self.step_s:g}",
+        }
+
+    def samples(self, name: str, selector: str, now_s: float, window_s: float) -> Matrix:
+        """Labels and samples of the series of a selector.
+
+        Raises:
+            MetricError: There is no answer, or it is an error; the message begins with `name`.
+        """
+        return matrix(name, self.fetch(*self.question(selector, now_s, window_s)))
+
+
+def matrix(name: str, answer: Any, *, is_instant: bool = False) -> Matrix:
+    """Labels and samples of each series, or the one newest sample of an instant answer.
+
+    Raises:
+        MetricError: The answer is an error, or no matrix.
+    """
+    if not isinstance(answer, dict) or answer.get("status") != "success":
+        reason = answer.get("error", "no status") if isinstance(answer, dict) else "no object"
+        raise MetricError(f"{name}: {' '.join(str(reason).split())[:300]}")
+    try:
+        data = answer["data"]
+        if data["resultType"] != "matrix" and not (is_instant and data["resultType"] == "vector"):
+            raise MetricError(f"{name}: expected samples, got a {data['resultType']}")
+        return [
+            (
+                result["metric"],
+                (
+                    np.array([float(at) for at, _ in _pairs(result)]),
+                    np.array([float(value) for _, value in _pairs(result)]),
+                ),
+            )
+            for result in data["result"]
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise MetricError(f"{name}: is not the answer of Prometheus: {error!r}") from error
+
+
+def _pairs(result: Mapping[str, Any]) -> Sequence[list[Any]]:
+    pairs: Sequence[list[Any]] = result["values"] if "values" in result else [result["value"]]
+    return pairs
+
+
+def one_series(at: str, metric: Metric, samples: Samples, **further: Any) -> Series:
+    """The series of a metric at a port; `further` are fields of it."""
+    times_s, values = samples
+    # Stale markers come as nan, and no counter is infinite.
+    values = np.where(np.isfinite(values), values * metric.factor, np.nan)
+    largest = 2.0**metric.bits * metric.factor
+    return Series(at, metric.is_into, metric.quantity, times_s, values, largest, **further)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labels of Kubernetes' nodes, by the keys under which clouds, topograph and Kueue write places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fairlead.errors import InputError
+from fairlead.measure.topologies.documents import as_map, as_maps, as_text, read_document
+from fairlead.measure.topologies.switch_tree import fill_up, tree_topology
+from fairlead.model.topology import Topology
+
+__all__ = ["read"]
+
+MOST_TIERS = 8
+
+FAMILIES: tuple[tuple[str, ...], ...] = (
+    tuple(f"fabric.topograph.run/tier-{tier}" for tier in reversed(range(MOST_TIERS))),
+    tuple(f"network.topology.nvidia.com/{tier}" for tier in ("core", "spine", "leaf")),
+    tuple(f"topology.k8s.aws/network-node-layer-{layer}" for layer in range(1, 5)),
+    tuple(f"cloud.google.com/gce-topology-{level}" for level in ("block", "subblock", "host")),
+    tuple(f"cloud.provider.com/topology-{level}" for level in ("block", "rack")),
+)
+"""Keys of labels, the largest group first. Source: NVIDIA topograph; AWS and Google, placement of
+nodes; Kueue, topology aware scheduling, whose own levels may be in the file as a Topology."""
+
+HOSTNAME = "kubernetes.io/hostname"
+
+
+def read(path: Path) -> Topology:
+    """`kubectl get nodes -o json` or `-o yaml`, also with Kueue's `topologies`.
+
+    Raises:
+        InputError: It is something else, or no node has a label of a known family.
+    """
+    document = as_map(path, "the document", read_document(path))
+    items = as_maps(path, "items", document.get("items", [document]))
+    labels_of: dict[str, Mapping[str, Any]] = {}
+    levels: list[tuple[str, ...]] = []
+    for index, item in enumerate(items):
+        where = f"items[{index}]"
+        kind = as_text(path, f"{where}.kind", item.get("kind"))
+        if kind == "Topology":
+            levels.append(_levels(path, where, item))
+        elif kind == "Node":
+            meta = as_map(path, f"{where}.metadata", item.get("metadata"))
+            name = as_text(path, f"{where}.metadata.name", meta.get("name"))
+            labels_of[name] = as_map(path, f"{where}.metadata.labels", meta.get("labels") or {})
+        else:
+            raise InputError(f"{path}: {where}.kind: expected Node or Topology, got {kind!r}")
+    if not labels_of:
+        raise InputError(f"{path}: names no node; expected what kubectl get nodes -o json prints")
+    keys = _best_family(path, labels_of, [*levels, *FAMILIES])
+    above = {node: _above(labels, keys) for node, labels in labels_of.items()}
+    filled, problems = fill_up(above, max(map(len, above.values())))
+    origin = {"how": "kubernetes", "file": str(path), "labels": list(keys)}
+    return tree_topology(filled, origin, str(path), problems)
+
+
+def _levels(path: Path, where: str, item: Mapping[str, Any]) -> tuple[str, ...]:
+    """Keys of a Topology of Kueue, without the node itself."""
+    spec = as_map(path, f"{where}.spec", item.get("spec"))
+    keys = [
+        as_text(path, f"{where}.spec.levels[{index}].nodeLabel", level.get("nodeLabel"))
+        for index, level in enumerate(as_maps(path, f"{where}.spec.levels", spec.get("levels")))
+    ]
+    return tuple(key for key in keys if key != HOSTNAME)
+
+
+def _best_family(
+    path: Path, labels_of: Mapping[str, Mapping[str, Any]], families: Sequence[tuple[str, ...]]
+) -> tuple[str, ...]:
+    """The family of which nodes have the most labels; the first of equal ones.
+
+    Raises:
+        InputError: No node has one.
+    """
+
+    def count(keys: tuple[str, ...]) -> int:
+        return sum(key in labels for labels in labels_of.values() for key in keys)
+
+    best = max(families, key=count)
+    if count(best) == 0:
+        known = ", ".join(keys[-1] for keys in families)
+        raise InputError(f"{path}: no node has a label of a known topology, such as {known}")
+    return best
+
+
+def _above(labels: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
+    """Groups above a node, down to the first level that is missing after the topmost known."""
+    present = [key for key in keys if labels.get(key)]
+    if not present:
+        return []
+    first = keys.index(present[0])
+    found: list[str] = []
+    for key in keys[first:]:
+        if not labels.get(key):
+            break
+        # A rack may be called as one of another block is.
+        found.append(f"{found[-1]}/{labels[key]}" if found else str(labels[key]))
+    return found

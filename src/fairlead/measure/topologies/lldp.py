@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ethernet by LLDP: what `lldpctl -f json` prints on each host, and on switches that run Linux."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairlead.errors import InputError
+from fairlead.files.whole_file import read_text
+from fairlead.measure.topologies.documents import as_map, read_json
+from fairlead.measure.topologies.interface_port import interface_port
+from fairlead.measure.topologies.shortest_paths import End, between_hosts, shortest_paths
+from fairlead.measure.topologies.switch_tree import host_port
+from fairlead.model.topology import Links, Topology
+from fairlead.model.topology.routes import NO_LINK
+
+__all__ = ["read"]
+
+FEWEST_NEIGHBOURS = 3
+"""Systems that name one as their neighbour, from which on it is a switch, without `--nodes`."""
+
+
+class Wire(NamedTuple):
+    """A cable between two systems, and the interface at each end."""
+
+    one: str
+    one_interface: str
+    other: str
+    other_interface: str
+
+    def turned(self) -> Wire:
+        """The same, seen from the other end."""
+        return Wire(self.other, self.other_interface, self.one, self.one_interface)
+
+
+def read(path: Path, nodes: Path | None = None) -> Topology:
+    """An object of systems and what lldpctl printed on each.
+
+    Args:
+        path: The file.
+        nodes: Names of the hosts, a line each; None: systems in the file that fewer than
+            FEWEST_NEIGHBOURS others have as their neighbour.
+
+    Raises:
+        InputError: It is something else, or no host has a neighbour.
+    """
+    document = as_map(path, "the document", read_json(path))
+    # Both ends of a cable may report it.
+    wires: dict[frozenset[tuple[str, ...]], Wire] = {}
+    for system, content in document.items():
+        for wire in _wires(path, system, content):
+            wires.setdefault(frozenset({wire[:2], wire[2:]}), wire)
+    hosts, problems = _hosts(path, list(document), list(wires.values()), nodes)
+    plan = _plan(hosts, list(wires.values()))
+    if not plan.ends:
+        raise InputError(f"{path}: no host has a switch as its neighbour")
+    next_link = shortest_paths(len(plan.switches), plan.between, plan.ends)
+    known, first, routes = between_hosts(plan.ends, next_link, plan.after)
+    if (next_link[[end.switch for end in plan.ends]] == NO_LINK).any():
+        problems.append(
+            "some hosts have no known path to others: cables between switches are known where "
+            "lldpctl of one of the two is in the file"
+        )
+    near, far = zip(*plan.ports, strict=True)
+    return Topology(
+        hosts=known,
+        links=Links(in_ports=far, out_ports=near, capacity_Bps=np.full(len(near), np.nan)),
+        routes=routes,
+        router_of_host=[plan.switches[plan.ends[end].switch] for end in first],
+        origin={"how": "lldp", "file": str(path), "routes": "shortest paths"},
+        problems=problems,
+        source=str(path),
+    )
+
+
+class Plan(NamedTuple):
+    """Cables as links.
+
+    Attributes:
+        switches: Their names.
+        ends: Where hosts are, those of one host one after another.
+        between: Rows of switch, switch and link.
+        ports: Port that sends by each link, and the one that receives.
+        after: Switch that each link leads to; NO_LINK for a host.
+    """
+
+    switches: list[str]
+    ends: list[End]
+    between: list[tuple[int, int, int]]
+    ports: list[tuple[str, str]]
+    after: list[int]
+
+
+def _plan(hosts: list[str], wires: list[Wire]) -> Plan:
+    """Two links for each cable of a switch; cables between two hosts are left out."""
+    names = dict.fromkeys(name for wire in wires for name in (wire.one, wire.other))
+    switches = [name for name in names if name not in set(hosts)]
+    position = {name: index for index, name in enumerate(switches)}
+    order = {host: index for index, host in enumerate(hosts)}
+    plan = Plan(switches, [], [], [], [])
+    seen: set[str] = set()
+    to_host = [
+        each
+        for wire in wires
+        for each in (wire, wire.turned())
+        if each.one in order and each.other in position
+    ]
+    for wire in sorted(to_host, key=lambda wire: (order[wire.one], wire.one_interface)):
+        own = host_port(wire.one)
+        own = f"{own} on {wire.one_interface}" if wire.one in seen else own
+        seen.add(wire.one)
+        far = interface_port(wire.other, wire.other_interface)
+        at = len(plan.ports)
+        plan.ends.append(End(wire.one, position[wire.other], at, at + 1))
+        plan.ports.extend([(own, far), (far, own)])
+        plan.after.extend([position[wire.other], NO_LINK])
+    for wire in wires:
+        if wire.one not in position or wire.other not in position:
+            continue
+        near = interface_port(wire.one, wire.one_interface)
+        far = interface_port(wire.other, wire.other_interface)
+        one, other, at = position[wire.one], position[wire.other], len(plan.ports)
+        plan.between.extend([(one, other, at), (other, one, at + 1)])
+        plan.ports.extend([(near, far), (far, near)])
+        plan.after.extend([other, one])
+    return plan
+
+
+def _hosts(
+    path: Path, systems: list[str], wires: list[Wire], nodes: Path | None
+) -> tuple[list[str], list[str]]:
+    """Names of the hosts, and lines about what was passed over."""
+    neighbours: dict[str, set[str]] = {}
+    for wire in wires:
+        for seen in (wire, wire.turned()):
+            neighbours.setdefault(seen.one, set()).add(seen.other)
+    if nodes is not None:
+        lines = (line.partition("#")[0].strip() for line in read_text(nodes).splitlines())
+        hosts = [line for line in lines if line]
+        unknown = [host for host in hosts if host not in neighbours]
+        if unknown:
+            raise InputError(f"{nodes}: host {unknown[0]!r} is not in {path}, or has no neighbour")
+        return hosts, []
+    hosts = [name for name in systems if len(neighbours.get(name, ())) < FEWEST_NEIGHBOURS]
+    alone = [host for host in hosts if host not in neighbours]
+    more = f" and {len(alone) - 1} more" if len(alone) > 1 else ""
+    problems = [f"{alone[0]}{more}: has no neighbour, and was left out"] if alone else []
+    return [host for host in hosts if host in neighbours], problems
+
+
+def _wires(path: Path, system: str, content: object) -> Iterator[Wire]:
+    """Cables of a system, as lldpctl prints them in either of its forms for one interface."""
+    lldp = as_map(path, f"{system}.lldp", as_map(path, system, content).get("lldp"))
+    interfaces = lldp.get("interface") or []
+    entries = interfaces if isinstance(interfaces, list) else [interfaces]
+    for index, entry in enumerate(entries):
+        for name, neighbour in as_map(path, f"{system}.interface[{index}]", entry).items():
+            where = f"{system}.interface.{name}"
+            facts = as_map(path, where, neighbour)
+            chassis = as_map(path, f"{where}.chassis", facts.get("chassis"))
+            # Without a system name the chassis is given directly, and only its address is known.
+            other = next(iter(chassis)) if "id" not in chassis else _value(chassis["id"])
+            port = as_map(path, f"{where}.port", facts.get("port"))
+            yield Wire(system, name, other, _interface(port))
+
+
+def _interface(port: Mapping[str, Any]) -> str:
+    """Name of the far interface: its name where it is one, else its description."""
+    given = port.get("id")
+    if isinstance(given, dict) and given.get("type") == "ifname":
+        return _value(given)
+    return str(port.get("descr") or _value(given))
+
+
+def _value(given: object) -> str:
+    return str(given.get("value", "?")) if isinstance(given, dict) else str(given)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The runs of this user that have the same hosts at the same time.
+
+Each run leaves a file in the user's store while it lasts, and a mark at each other one that it
+meets. Nothing is locked, which file systems of clusters may not support: files appear as a whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pydantic
+
+from fairlead.errors import InputError
+from fairlead.files.archive import write_text
+from fairlead.files.json_files import read_json
+from fairlead.files.own_files import require_own
+from fairlead.files.run_directory import state_folder
+
+__all__ = ["ConcurrentRuns", "announce_run"]
+
+BEAT_S = 30.0
+"""Each run touches its file so often, for runs that are started on other machines."""
+
+SILENT_S = 150.0
+"""A run on another machine that was silent for so long has ended without removing its file."""
+
+FORGOTTEN_S = 86_400.0
+
+
+class _Run(pydantic.BaseModel, extra="forbid"):
+    kind: Literal["running"] = "running"
+    version: Literal[1] = 1
+    machine: str
+    pid: int
+    started: int
+    hosts: tuple[str, ...]
+    cloud: str
+    program: str
+
+
+class ConcurrentRuns:
+    """The other runs on a run's hosts; none where the store cannot be used."""
+
+    def __init__(self, own: Path | None = None, hosts: Sequence[str] = (), cloud: str = "") -> None:
+        self._own, self._hosts, self._cloud = own, frozenset(hosts), cloud
+
+    def others(self) -> list[str]:
+        """Programs of the other runs that have one of the hosts now; each gets a mark."""
+        found = []
+        for path, run in self._find_running():
+            if run.cloud == self._cloud and self._hosts & set(run.hosts):
+                _leave_mark(path, self._own)
+                found.append(run.program)
+        return found
+
+    def has_met(self) -> bool:
+        """Whether there is another run now, or was one since this run began."""
+        if self._own is None:
+            return False
+        marks = _marks(self._own)
+        return bool(self.others()) or (marks.is_dir() and any(marks.iterdir()))
+
+    def _find_running(self) -> Iterator[tuple[Path, _Run]]:
+        if self._own is None:
+            return
+        for path in self._own.parent.glob("*.json"):
+            if path == self._own:
+                continue
+            with contextlib.suppress(InputError, OSError):
+                run = read_json(path, _Run)
+                if _is_alive(run, path):
+                    yield path, run
+
+
+@contextlib.contextmanager
+def announce_run(
+    hosts: Sequence[str], program: str, cloud_facts: Sequence[Any] = ()
+) -> Iterator[ConcurrentRuns]:
+    """Other runs see this one while the block runs; it goes on where the store cannot be used.
+
+    Args:
+        hosts: Its hosts.
+        program: Its name, for the users of the others.
+        cloud_facts: What distinguishes hosts of the same name, as `profile_cache.lab_facts`.
+    """
+    folder = state_folder() / "running"
+    own = folder / f"{uuid.uuid4().hex[:16]}.json"
+    run = _Run(
+        machine=socket.gethostname(),
+        pid=os.getpid(),
+        started=_start_ticks(os.getpid()),
+        hosts=tuple(hosts),
+        cloud=json.dumps(list(cloud_facts)),
+        program=program,
+    )
+    try:
+        require_own(state_folder())
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(own, run.model_dump_json() + "\n")
+        _remove_abandoned(folder)
+    except (InputError, OSError):  # What else is kept there reports it.
+        yield ConcurrentRuns()
+        return
+    ended = threading.Event()
+    threading.Thread(target=_beat, args=(own, ended), daemon=True).start()
+    try:
+        yield ConcurrentRuns(own, hosts, run.cloud)
+    finally:
+        ended.set()
+        with contextlib.suppress(OSError):
+            own.unlink(missing_ok=True)
+        shutil.rmtree(_marks(own), ignore_errors=True)
+
+
+def _beat(own: Path, ended: threading.Event) -> None:
+    while not ended.wait(BEAT_S):
+        with contextlib.suppress(OSError):
+            own.touch()
+
+
+def _marks(path: Path) -> Path:
+    return path.with_suffix(".met")
+
+
+def _leave_mark(path: Path, own: Path | None) -> None:
+    if own is None:
+        return
+    with contextlib.suppress(OSError):
+        _marks(path).mkdir(exist_ok=True)
+        (_marks(path) / own.stem).touch()
+
+
+def _is_alive(run: _Run, path: Path) -> bool:
+    if run.machine == socket.gethostname():
+        return _start_ticks(run.pid) == run.started != 0
+    return time.time() - path.stat().st_mtime < SILENT_S
+
+
+def _start_ticks(pid: int) -> int:
+    """When a process of this machine started, in clock ticks since boot; 0 where it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    # The name in parentheses may hold blanks; 22 is the field's number (proc(5)).
+    return int(text.rpartition(")")[2].split()[22 - 3])
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what runs have left that were killed, and are too old to be under way."""
+    for path in folder.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > FORGOTTEN_S:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
