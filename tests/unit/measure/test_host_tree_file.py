@@ -72,7 +72,7 @@ def test_a_tree_is_a_source_that_only_tells_costs(tmp_path: Path) -> None:
 
     assert isinstance(source.at_hand(None), fl.HostTree)
     with pytest.raises(fl.InputError, match=r"racks\.toml: a host tree has costs but no rates"):
-        source.measured(fl.Cluster.uniform(["n01"], 1))
+        source.measure(fl.Cluster.uniform(["n01"], 1))
 
 
 def test_costs_on_a_tree_are_those_of_each_pair_of_ranks(tmp_path: Path) -> None:

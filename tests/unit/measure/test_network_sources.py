@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from narrators import Told
+from narrators import RecordingNarrator
 
 import fairlead as fl
 from fairlead.act.launch.openmpi4 import OpenMpi4
@@ -80,9 +80,9 @@ def test_a_file_is_read_and_no_launcher_is_looked_for(tmp_path: Path) -> None:
     assert (source.is_given, source.profile_path(CLUSTER)) == (True, None)
 
 
-def test_a_probe_gets_what_the_user_asked_for_and_is_told_of() -> None:
-    prober, told = Prober(), Told()
-    how = measuring(prober, narrator=told, mode="full", budget_s=2.0, contention=True)
+def test_a_probe_gets_what_the_user_asked_for_and_is_reported() -> None:
+    prober, narrator = Prober(), RecordingNarrator()
+    how = measuring(prober, narrator=narrator, mode="full", budget_s=2.0, contention=True)
 
     assert network_from(network_source("probe:", how), CLUSTER) is NETWORK
 
@@ -94,7 +94,7 @@ def test_a_probe_gets_what_the_user_asked_for_and_is_told_of() -> None:
         "contention": True,
         "launcher_args": ("--report",),
     }
-    assert told.lines == ["network: probing 2 hosts (full)"]
+    assert narrator.lines == ["network: probing 2 hosts (full)"]
 
 
 def test_what_was_measured_is_kept_and_serves_the_next_run_only_by_default() -> None:
@@ -125,3 +125,11 @@ def test_a_kept_network_that_no_longer_holds_is_measured_anew() -> None:
 def test_hosts_have_to_be_said_where_they_are_measured() -> None:
     with pytest.raises(fl.InputError, match=r"probe:.* hosts are to be measured"):
         network_from(network_source("probe:", measuring(Prober())), None)
+
+
+def test_only_what_is_measured_is_called_so() -> None:
+    assert {kind.basis for kind in SOURCES if kind.has_true_rates} == {"the measured rates"}
+    for text in ("site.topo.npz", "oracle:http://monitor:8765"):
+        kind = source_kind(text)
+        assert not kind.has_true_rates
+        assert "measured" not in kind.basis

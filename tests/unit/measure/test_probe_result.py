@@ -87,7 +87,7 @@ def test_the_beginning_of_a_document_is_no_result() -> None:
         ({"version": 2}, "version"),
         ({"mode": "other"}, "mode"),
         ({"probing_s": -1.0}, "probing_s"),
-        ({"node_names": ["a"]}, "node_names"),
+        ({"node_names": ["a", "b", "c"]}, "node_names"),
         ({"pairs": [PAIR[:-1]]}, "pairs"),
         ({"pairs": [[0, 2, *PAIR[2:]]]}, "pairs"),
         ({"pairs": [[1, 0, *PAIR[2:]]]}, "pairs"),
@@ -99,3 +99,8 @@ def test_the_beginning_of_a_document_is_no_result() -> None:
 def test_impossible_documents_are_refused_by_field(changes: dict[str, Any], field: str) -> None:
     with pytest.raises(ProbeError, match=f"result of the probe: .*{field}"):
         read_result(document(**changes), 2)
+
+
+def test_processes_that_are_each_alone_are_named_as_such() -> None:
+    with pytest.raises(ProbeError, match="each process of the probe is alone"):
+        read_result(document(node_names=["a"], pairs=[]), 2)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.measure.reachable import measured_part
+from fairlead.measure.reachable import drop_unreachable
 
 CLUSTER = fl.Cluster(("a", "b", "c"), (1, 2, 3))
 
@@ -22,26 +22,26 @@ def network(*unmeasured: tuple[int, int], unreachable: tuple[str, ...] = ()) -> 
 
 def test_unreachable_host_is_left_out_with_its_slots() -> None:
     without_b = network((1, 0), (1, 2), (0, 1), (2, 1), unreachable=("b",))
-    part, measured = measured_part(CLUSTER, without_b)
+    part, measured = drop_unreachable(CLUSTER, without_b)
     assert (part.hosts, part.slots) == (("a", "c"), (1, 3))
     assert measured.hosts == part.hosts
 
 
 def test_last_reachable_host_is_enough() -> None:
     pairs = [(src, dst) for src in range(3) for dst in range(3) if src != dst]
-    alone, _ = measured_part(CLUSTER, network(*pairs, unreachable=("a", "c")))
+    alone, _ = drop_unreachable(CLUSTER, network(*pairs, unreachable=("a", "c")))
     assert (alone.hosts, alone.slots) == (("b",), (2,))
 
 
 def test_fully_measured_cluster_stays_whole() -> None:
-    assert measured_part(CLUSTER, network())[0] == CLUSTER
+    assert drop_unreachable(CLUSTER, network())[0] == CLUSTER
 
 
 def test_unmeasured_pair_is_named() -> None:
     with pytest.raises(fl.TopologyError, match="a -> c was not measured:"):
-        measured_part(CLUSTER, network((0, 2)))
+        drop_unreachable(CLUSTER, network((0, 2)))
 
 
 def test_no_reachable_host_is_an_error() -> None:
     with pytest.raises(fl.TopologyError, match="none of these hosts"):
-        measured_part(CLUSTER, network(unreachable=("a", "b", "c")))
+        drop_unreachable(CLUSTER, network(unreachable=("a", "b", "c")))

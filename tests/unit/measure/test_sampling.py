@@ -163,7 +163,7 @@ def test_sampling_ends_by_itself_when_the_error_bars_are_short() -> None:
     exact, few = sampled(plain, SamplePlan())
     _, more = sampled(measured, SamplePlan())
 
-    # Without noise the first batch tells all.
+    # Without noise the first batch shows all.
     assert few.sum() == 2 * SamplePlan().batch_sizes(64)[0]
     np.testing.assert_allclose(exact.bandwidth_Bps, plain.bandwidth_Bps, rtol=1e-9)
     assert few.sum() < more.sum() < 0.8 * more.size

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which pairs are chosen, in how many batches, and how they are told to the program."""
+"""Which pairs are chosen, in how many batches, and how they are passed to the program."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_sample_estimates_the_pairs_that_it_does_not_measure() -> None:
 def test_host_that_ends_costs_only_its_pairs() -> None:
     with probes_of("a", "b", "c") as probes:
         probes._members["b"].end()
-        network = measure_pairs(probes, patience_s=2)
+        network = measure_pairs(probes, silence_timeout_s=2)
 
     missing = {frozenset(pair) for pair in network.unmeasured_pairs()}
     assert missing == {frozenset("ab"), frozenset("bc")}
@@ -104,9 +104,9 @@ def test_program_that_does_not_start_is_reported_with_its_reason() -> None:
         '{"do": "measure"}',
         '{"do": "key", "key": "short"}',
         '{"do": "run", "set": 5}',
-        '{"do": "prepare", "set": 1, "flows": [[["127.0.0.1", 1], 5]], "patience_s": 1}',
+        '{"do": "prepare", "set": 1, "flows": [[["127.0.0.1", 1], 5]], "silence_timeout_s": 1}',
         '{"do": "measure", "peer": ["localhost", 1], "target_ratio": 1, "max_samples": 1, '
-        '"limit_s": 1, "patience_s": 1}',
+        '"limit_s": 1, "silence_timeout_s": 1}',
     ],
 )
 def test_order_that_cannot_be_obeyed_is_answered_and_does_not_end_the_program(order: str) -> None:

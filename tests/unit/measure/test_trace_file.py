@@ -22,6 +22,7 @@ PAIR = "<u4,<u4,<u8,<u8,<u8"
 COLLECTIVE = "<u8,<u4,<u4,<i8,<u8,<u8,<f8"
 COMMUNICATOR = "<u8,<u8"
 MEMBER = "<u4"
+COMPUTING = "<u4,<u4,<f8,S64"
 WORLD, LOWER = 2**63 + 5, 7
 
 TABLES: dict[str, tuple[str, list[Any]]] = {
@@ -42,6 +43,7 @@ TABLES: dict[str, tuple[str, list[Any]]] = {
     ),
     "communicators": (COMMUNICATOR, [(WORLD, 3), (LOWER, 2)]),
     "members": (MEMBER, [0, 2, 1, 1, 0]),
+    "computing": (COMPUTING, [(0, 0, 0.75, b"h0"), (1, 0, np.nan, b"h1"), (2, 0, 0.5, b"h0")]),
 }
 # The last is the same operation with large counts.
 OPERATIONS = ["allreduce", "bcast", "allreduce"]
@@ -52,7 +54,7 @@ def trace(order: str = "<", header: dict[str, Any] | None = None, **changes: Any
     tables = {name: (form, changes.get(name, rows)) for name, (form, rows) in TABLES.items()}
     fields = {
         "format": "fairlead-trace",
-        "version": 3,
+        "version": 4,
         "byte_order": "little" if order == "<" else "big",
         "mpi": "Open MPI v4.1.4",
         "operations": OPERATIONS,
@@ -89,6 +91,9 @@ def test_every_field_is_read(file: Path, order: str) -> None:
         ("bcast", 3, 512, 4, 1.0, 0, None),
     )
     assert traffic.run_time_s == 1.5
+    assert traffic.compute_s is not None
+    assert np.array_equal(traffic.compute_s, [0.75, np.nan, 0.5], equal_nan=True)
+    assert traffic.compute_hosts == ("h0", "h1", "h0")
     assert traffic.uncounted == Uncounted(
         messages=1, bytes=7, collective_calls=2, shared_windows=3, spawned_processes=4
     )
@@ -103,6 +108,15 @@ def test_a_program_that_sends_nothing_has_empty_tables(file: Path) -> None:
 
     assert traffic.bytes.nnz == 0
     assert (traffic.collectives, traffic.communicators) == ((), ())
+
+
+def test_a_file_of_an_earlier_version_has_no_computing_times(file: Path) -> None:
+    counts = {name: len(rows) for name, (_, rows) in TABLES.items() if name != "computing"}
+    file.write_bytes(trace(header={"version": 3, "num_rows": counts}, computing=[]))
+
+    traffic = read_trace(file)
+
+    assert (traffic.compute_s, traffic.compute_hosts) == (None, ())
 
 
 def rows_with(table: str, index: int, **changes: Any) -> dict[str, list[Any]]:

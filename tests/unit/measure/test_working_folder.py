@@ -15,7 +15,7 @@ from fairlead.measure.working_folder import (
     changes_since,
     exclusive_files,
     files_in,
-    noting_library,
+    find_library_of_files,
 )
 
 
@@ -96,7 +96,7 @@ def test_files_that_a_program_creates_exclusively_are_noted_where_they_stay(
     work = tmp_path / "work"
     work.mkdir()
     notes, elsewhere = tmp_path / "notes", tmp_path / "elsewhere"
-    library = noting_library()
+    library = find_library_of_files()
     assert library is not None
     env = {"LD_PRELOAD": str(library), "FAIRLEAD_EXCLUSIVE": str(notes)}
 

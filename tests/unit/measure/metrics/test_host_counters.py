@@ -51,7 +51,7 @@ def test_interfaces_to_others_are_added_up(tmp_path: Path, monkeypatch) -> None:
     }
 
 
-def test_packets_that_aws_held_back_are_told(tmp_path: Path, monkeypatch) -> None:
+def test_packets_that_aws_held_back_are_reported(tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "ethtool").write_text(ETHTOOL)
     (tmp_path / "ethtool").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")

@@ -52,7 +52,7 @@ def test_share_is_read_by_its_unit() -> None:
 @pytest.mark.parametrize(
     "name", ["ldms/ldms_ls-l.txt", "ldms/ldms_ls-l-f-json.txt", "ldms/python_Set_json.json"]
 )
-def test_interfaces_of_hosts_are_told_without_the_one_to_itself(name: str) -> None:
+def test_interfaces_of_hosts_are_listed_without_the_one_to_itself(name: str) -> None:
     found = values((GOLDEN / name).read_text())
 
     assert 454587556 <= found["host node001", True, Quantity.carried_bytes] <= 454695569
@@ -263,7 +263,7 @@ cat {folder}/printed
 @pytest.mark.parametrize(
     ("options", "arguments"),
     [
-        ("", "-h h -p 411 -x sock -l -E -S procnet cray_ gemini"),
+        ("", "-h h -p 411 -x sock -l -E -S procnet cray_ gemini slingshot cxi"),
         ("?auth=munge&sets=", "-h h -p 411 -x sock -l -a munge"),
         (
             "?auth=ovis&conf=/etc/secret&transport=rdma&sets=mine,other",

@@ -120,7 +120,7 @@ def test_interfaces_of_a_host_are_devices_of_one_port(engine: Engine) -> None:
     assert (other.port, other.values.tolist()) == ("host b", [5])
 
 
-def test_cable_of_infiniband_is_told_by_its_ports(engine: Engine) -> None:
+def test_cable_of_infiniband_is_recognised_by_its_ports(engine: Engine) -> None:
     labels = {"local_guid": "0x00000a01", "local_port": "1", "remote_guid": "0x1001"}
     engine.answer = result(
         ({"__name__": "infiniband_portxmitdata_total", **labels}, [[1, "100"]]),
@@ -200,7 +200,7 @@ def test_half_an_answer_is_named(engine: Engine) -> None:
         PrometheusSource(engine.url, timeout_s=2).read(1, 60)
 
 
-def test_status_of_an_error_is_told_with_its_reason(engine: Engine) -> None:
+def test_status_of_an_error_is_reported_with_its_reason(engine: Engine) -> None:
     engine.status, engine.answer = 422, (GOLDEN / "error.json").read_bytes()
 
     with pytest.raises(Error, match=r"answers 422 invalid parameter .*unclosed left parenthesis"):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from fairlead.errors import Error
-from fairlead.measure.metrics import Quantity, Series
+from fairlead.measure.metrics import Quantity, Series, open_source
 from fairlead.measure.metrics.prometheus import PrometheusSource
 from fairlead.model.topology import Topology, ends_only
 from fairlead.model.topology.tree import links_of_tree
@@ -123,6 +123,28 @@ def test_scraped_counters_come_back_as_samples(engine: str, step_s: float | None
     assert abs(series.times_s[-1] - time.time()) < 60
 
 
+MAP = """
+[[series]]
+metric = 'node_network_receive_bytes_total{job="node",device!="lo"}'
+quantity = "carried_bytes"
+link = "into"
+host = "{host}"
+device = "{device}"
+take = { host = "([a-z]+)001" }
+"""
+
+
+@pytest.mark.parametrize("engine", ["prometheus"], indirect=True)
+def test_any_series_of_an_engine_is_taken_by_a_map(engine: str, tmp_path: Path) -> None:
+    (tmp_path / "map.toml").write_text(MAP)
+    wait_until(lambda: has_samples(engine, 3), "three samples are there")
+
+    found = open_source(f"prom:{engine}", metric_map=tmp_path / "map.toml").read(time.time(), 60.0)
+
+    assert {one.key for one in found} == {("host node", True, Quantity.carried_bytes)}
+    assert all(len(one.values) >= 3 for one in found)
+
+
 def test_selector_without_a_match_is_missing_and_not_0(engine: str) -> None:
     source = PrometheusSource(engine, selector='job="nobody"')
 
@@ -143,8 +165,8 @@ def test_oracle_tells_what_the_engine_scraped(engine: str) -> None:
     wait_until(lambda: has_samples(engine, 3), "three samples are there")
 
     oracle.collector.read_all()
-    told = oracle.ask(Question(hosts, ("bw", "free_Bps"))).metrics
+    metrics = oracle.ask(Question(hosts, ("bw", "free_Bps"))).metrics
 
-    assert 0 <= told["bw"].values[0, 1] < 1
-    assert told["bw"].coverage[0, 1] == 0.5  # nobody counts at node002
-    assert 0 < told["free_Bps"].values[1, 0] <= 1e10
+    assert 0 <= metrics["bw"].values[0, 1] < 1
+    assert metrics["bw"].coverage[0, 1] == 0.5  # nobody counts at node002
+    assert 0 < metrics["free_Bps"].values[1, 0] <= 1e10

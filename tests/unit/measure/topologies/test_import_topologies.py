@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Topologies are read as Gemini, InfiniBand, Slurm and clouds tell them; each mistake is named."""
+"""Topologies are read as Gemini, InfiniBand, Slurm and clouds give them; each mistake is named."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_counter_of_a_link_belongs_to_its_receiving_end(tmp_path: Path) -> None:
     )
 
 
-def test_missing_router_is_told_and_leaves_the_others_usable() -> None:
+def test_missing_router_is_reported_and_leaves_the_others_usable() -> None:
     topology = import_topology("gemini", Given(GOLDEN / "cray" / "rtr_interconnect.txt"))
 
     assert topology.problems[0] == (
@@ -205,7 +205,7 @@ def test_infiniband_routes_follow_forwarding_tables(tmp_path: Path) -> None:
     assert ports(topology, "node003", "node001") == ["a03:1", "1002:40", "2001:9", "1001:1"]
 
 
-def test_half_of_ibnetdiscover_is_told(tmp_path: Path) -> None:
+def test_half_of_ibnetdiscover_is_reported(tmp_path: Path) -> None:
     text = (GOLDEN / "infiniband" / "ibnetdiscover.txt").read_text()
     half = text[: text.index('Ca	1 "H-0000000000000a03"')]
 
@@ -276,7 +276,7 @@ def test_aws_network_nodes_are_a_tree() -> None:
     assert hops.tolist() == [0, 2, 4, 6]
 
 
-def test_aws_edge_cases_are_told() -> None:
+def test_aws_edge_cases_are_reported() -> None:
     topology = import_topology(
         "aws", Given(GOLDEN / "aws" / "describe-instance-topology-edge-cases.json")
     )

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Topologies of topograph, Kubernetes, OCI, ibdiagnet and LLDP: distances by hand, and refusals."""
+
+from __future__ import annotations
+
+import json
+import resource
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairlead.act.topology_formats import TOPOLOGY_FORMATS
+from fairlead.errors import InputError
+from fairlead.measure.topologies.catalogue import Given, import_topology
+from fairlead.model.host_groups import HostGroups
+from fairlead.model.topology import Topology
+
+GOLDEN = Path(__file__).parents[3] / "golden" / "oracle"
+
+
+def sample(kind: str, name: str) -> Topology:
+    return import_topology(kind, Given(GOLDEN / name))
+
+
+def hops(topology: Topology, *hosts: str) -> list[list[float]]:
+    at = topology.indices(hosts)
+    counted: list[list[float]] = topology.known_hops()(*np.meshgrid(at, at, indexing="ij")).tolist()
+    return counted
+
+
+def test_layers_of_topograph_are_given_from_the_host_upwards() -> None:
+    topology = sample("topograph", "topograph/graph.json")
+
+    # Two leaves below one spine.
+    assert hops(topology, "i-1", "i-2") == [[0, 4], [4, 0]]
+    assert list(topology.router_of_host) == ["leaf-a", "leaf-b"]
+
+
+def test_a_model_of_topograph_has_blocks_on_switches() -> None:
+    topology = sample("topograph", "topograph/small-tree.yaml")
+
+    assert topology.hosts == ("I21", "I22", "I25", "I34", "I35", "I36")
+    assert hops(topology, "I21", "I25", "I36")[0] == [0, 2, 4]
+
+
+def test_topographs_output_for_slurm_is_read_as_slurm_reads_it() -> None:
+    topology = sample("slurm", "topograph/slurm-tree.conf")
+
+    assert hops(topology, "srv1101", "srv1102", "srv1201", "srv2101")[0] == [0, 2, 4, 6]
+
+
+def test_labels_of_nodes_are_levels_and_a_node_without_is_as_far_as_any() -> None:
+    topology = sample("kubernetes", "kubernetes/nodes.json")
+
+    assert hops(topology, "n1", "n2", "n3", "cpu")[0] == [0, 2, 6, 8]
+    assert topology.origin["labels"][-1] == "network.topology.nvidia.com/leaf"
+    assert "nothing is known of where cpu is" in topology.problems[0]
+
+
+def test_levels_of_kueue_say_which_labels_count() -> None:
+    topology = sample("kubernetes", "kubernetes/kueue.yaml")
+
+    # Racks of one name in two halls are two racks.
+    assert hops(topology, "a", "b", "c") == [[0, 4, 6], [4, 0, 6], [6, 6, 0]]
+
+
+def test_labels_that_are_exported_are_imported_with_the_same_distances(tmp_path: Path) -> None:
+    groups = HostGroups(
+        {h: ("core", f"p{h[0]}", f"r{h[:2]}") for h in ("111", "112", "121", "211")}
+    )
+    (tmp_path / "nodes.yaml").write_text(TOPOLOGY_FORMATS["kubernetes"].text(groups))
+
+    topology = import_topology("kubernetes", Given(tmp_path / "nodes.yaml"))
+
+    assert hops(topology, "111", "112", "121", "211")[0] == [0, 2, 4, 6]
+
+
+def test_whole_documents_of_ocis_metadata_service_are_read() -> None:
+    topology = sample("oci", "oci/imds-hosts.json")
+
+    assert hops(topology, "a", "b", "c")[0] == [0, 2, 4]
+    assert topology.problems == ()
+
+
+def test_tables_of_ibdiagnet_are_the_fabric_that_counters_name() -> None:
+    topology = sample("ibdiagnet", "ibdiagnet/ibdiagnet2.db_csv")
+
+    assert hops(topology, "n1", "n2", "n3")[0] == [0, 2, 4]
+    assert "c42a10300000001:1" in topology.links.out_ports
+    assert topology.problems == ()
+
+
+def test_lldp_finds_switches_rails_and_the_names_of_interfaces() -> None:
+    topology = sample("lldp", "lldp/lldpctl.json")
+
+    assert topology.hosts == ("n1", "n2", "n4", "n3")
+    # n3 has an interface on each leaf.
+    assert hops(topology, "n1", "n2", "n3", "n4") == [
+        [0, 2, 2, 4],
+        [2, 0, 2, 4],
+        [2, 2, 0, 2],
+        [4, 4, 2, 0],
+    ]
+    assert {"interface leaf1 swp49", "interface spine1 swp2", "host n3"} <= set(
+        topology.links.out_ports
+    )
+    assert list(topology.problems) == ["idle: has no neighbour, and was left out"]
+
+
+def test_hosts_of_lldp_can_be_named(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("n1\nn2 # compute\n")
+
+    topology = import_topology("lldp", Given(GOLDEN / "lldp/lldpctl.json", tmp_path / "hosts"))
+
+    assert topology.hosts == ("n1", "n2")
+    (tmp_path / "hosts").write_text("n7\n")
+    with pytest.raises(InputError, match=r"hosts: host 'n7' is not in .*lldpctl.json"):
+        import_topology("lldp", Given(GOLDEN / "lldp/lldpctl.json", tmp_path / "hosts"))
+
+
+def test_leaves_whose_cables_nobody_reports_are_named(tmp_path: Path) -> None:
+    document = json.loads((GOLDEN / "lldp/lldpctl.json").read_text())
+    only = {name: document[name] for name in ("n1", "n2", "n4")}
+    (tmp_path / "l.json").write_text(json.dumps(only))
+
+    topology = import_topology("lldp", Given(tmp_path / "l.json"))
+
+    assert hops(topology, "n1", "n2", "n4")[0][:2] == [0, 2]
+    assert np.isnan(hops(topology, "n1", "n4")[0][1])
+    assert "some hosts have no known path to others" in topology.problems[0]
+
+
+SAMPLES = {
+    "topograph": "topograph/graph.json",
+    "kubernetes": "kubernetes/nodes.json",
+    "oci": "oci/imds-hosts.json",
+    "ibdiagnet": "ibdiagnet/ibdiagnet2.db_csv",
+    "lldp": "lldp/lldpctl.json",
+}
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+@pytest.mark.parametrize(
+    "other", [*SAMPLES.values(), "slurm/topology_tree.conf", "binary", "empty"]
+)
+def test_a_file_of_another_kind_is_one_line_that_names_it(
+    kind: str, other: str, tmp_path: Path
+) -> None:
+    path = GOLDEN / other
+    if SAMPLES[kind] == other:
+        return
+    if other in ("binary", "empty"):
+        path = tmp_path / other
+        path.write_bytes(b"\x00\xff\xfe{" * 100 if other == "binary" else b"")
+
+    with pytest.raises(InputError) as caught:
+        import_topology(kind, Given(path))
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_a_file_that_is_cut_off_is_refused_or_read_with_its_problems_named(
+    kind: str, tmp_path: Path
+) -> None:
+    text = (GOLDEN / SAMPLES[kind]).read_text()
+    whole = import_topology(kind, Given(GOLDEN / SAMPLES[kind]))
+    for end in range(0, len(text) - 200, max(1, len(text) // 40)):
+        path = tmp_path / "cut"
+        path.write_text(text[:end])
+        try:
+            topology = import_topology(kind, Given(path))
+        except InputError as error:
+            assert str(error).startswith(str(path))
+        else:
+            assert topology.problems or topology.hosts == whole.hosts
+
+
+def test_nothing_but_the_tables_that_are_needed_of_100_MB_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "large.db_csv"
+    rows = "0x1,0x1,1," + "0," * 100 + "\n"
+    with path.open("w") as stream:
+        stream.write("START_PM_INFO\nNodeGUID,PortGUID,PortNumber\n")
+        for _ in range(100):
+            stream.write(rows * (10**6 // len(rows)))
+        stream.write("END_PM_INFO\n" + (GOLDEN / SAMPLES["ibdiagnet"]).read_text())
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    topology = import_topology("ibdiagnet", Given(path))
+
+    assert topology.num_hosts == 3
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000  # KiB
+
+
+def test_large_yaml_is_refused_before_it_is_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "large.yaml"
+    path.write_text("items:\n" + "- kind: Node\n" * (17 * 10**6 // 13))
+
+    with pytest.raises(InputError, match=r"is larger than 16777216 bytes; give it as JSON"):
+        import_topology("kubernetes", Given(path))
+
+
+@pytest.mark.parametrize("kind", ["kubernetes", "topograph", "lldp", "oci"])
+def test_a_file_that_is_larger_than_any_is_not_read(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "sparse.json"
+    with path.open("wb") as stream:
+        stream.truncate(2**28 + 1)
+
+    with pytest.raises(InputError, match=r"sparse.json: is larger than 268435456 bytes"):
+        import_topology(kind, Given(path))
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "problem"),
+    [
+        ("topograph", lambda d: d["instances"][0].update(id=7), r"instances\[0\].id: expected a"),
+        ("topograph", lambda d: d.pop("instances"), r"expected `instances` .*, or `switches`"),
+        (
+            "kubernetes",
+            lambda d: [n["metadata"].update(labels={"a": "b"}) for n in d["items"]],
+            r"no node has a label of a known topology, such as fabric.topograph.run/tier-0",
+        ),
+        (
+            "kubernetes",
+            lambda d: d["items"][1].update(kind="Pod"),
+            r"items\[1\].kind: expected Node or Topology, got 'Pod'",
+        ),
+        ("oci", lambda d: d["a"].update(rdmaTopologyData=[]), r"a.rdmaTopologyData: expected an"),
+        ("lldp", lambda d: d["n1"].update(lldp=[]), r"n1.lldp: expected an object, got \[\]"),
+    ],
+)  # fmt: skip
+def test_a_wrong_part_is_named(
+    kind: str, change: Callable[[Any], object], problem: str, tmp_path: Path
+) -> None:
+    document = json.loads((GOLDEN / SAMPLES[kind]).read_text())
+    change(document)
+    (tmp_path / "wrong.json").write_text(json.dumps(document))
+
+    with pytest.raises(InputError, match=problem):
+        import_topology(kind, Given(tmp_path / "wrong.json"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("NodeGuid2,PortNum2", "NodeGuidB,PortNum2", r":\d+: LINKS has no column NodeGuid2"),
+        ("START_LINKS", "START_CABLES", r"holds no link; expected the tables NODES and LINKS"),
+    ],
+)
+def test_tables_of_another_version_are_refused(
+    old: str, new: str, problem: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.db_csv"
+    path.write_text((GOLDEN / SAMPLES["ibdiagnet"]).read_text().replace(old, new, 1))
+
+    with pytest.raises(InputError, match=problem):
+        import_topology("ibdiagnet", Given(path))
