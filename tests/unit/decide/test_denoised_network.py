@@ -10,7 +10,7 @@ import pytest
 from instances import network, racks
 
 import fairlead as fl
-from fairlead.decide.denoised_network import denoised, shrunk
+from fairlead.decide.denoised_network import remove_noise, shrunk
 
 
 def with_noise(true: fl.Network, noise: float, seed: int = 0) -> fl.Network:
@@ -30,14 +30,14 @@ def off_diagonal(matrix: np.ndarray) -> np.ndarray:
 
 
 def test_equal_pairs_come_together() -> None:
-    found = denoised(with_noise(network(np.full((8, 8), 1e8)), 0.1))
+    found = remove_noise(with_noise(network(np.full((8, 8), 1e8)), 0.1))
     assert np.log(off_diagonal(found.bandwidth_Bps)).std() < 0.03
     assert np.all(np.isinf(np.diag(found.bandwidth_Bps)))
 
 
 def test_pairs_of_two_racks_come_together_by_rack() -> None:
     true = racks([0, 1] * 4)
-    found = denoised(with_noise(true, 0.1))
+    found = remove_noise(with_noise(true, 0.1))
     ratio = off_diagonal(found.bandwidth_Bps) / off_diagonal(true.bandwidth_Bps)
     assert np.abs(np.log(ratio)).max() < 0.1
 
@@ -45,7 +45,7 @@ def test_pairs_of_two_racks_come_together_by_rack() -> None:
 def test_one_slow_pair_stays_slow() -> None:
     true = network(np.full((8, 8), 1e8))
     true.bandwidth_Bps[2, 5] = 4e7
-    found = denoised(with_noise(true, 0.05))
+    found = remove_noise(with_noise(true, 0.05))
     assert found.bandwidth_Bps[2, 5] == pytest.approx(4e7, rel=0.15)
     assert np.delete(off_diagonal(found.bandwidth_Bps), 2 * 7 + 4).min() > 9e7
 
@@ -68,13 +68,13 @@ def test_exact_values_stay() -> None:
 
 def test_network_without_intervals_or_noise_stays() -> None:
     plain = racks([0, 0, 1, 1])
-    assert np.array_equal(denoised(plain).bandwidth_Bps, plain.bandwidth_Bps)
+    assert np.array_equal(remove_noise(plain).bandwidth_Bps, plain.bandwidth_Bps)
     exact = with_noise(plain, 0.0)
-    assert np.array_equal(denoised(exact).bandwidth_Bps, plain.bandwidth_Bps)
+    assert np.array_equal(remove_noise(exact).bandwidth_Bps, plain.bandwidth_Bps)
 
 
 def test_unmeasured_pair_stays_unmeasured() -> None:
     noisy = with_noise(racks([0, 0, 1, 1]), 0.1)
     noisy.bandwidth_Bps[0, 1] = np.nan
-    found = denoised(noisy)
+    found = remove_noise(noisy)
     assert np.argwhere(np.isnan(found.bandwidth_Bps)).tolist() == [[0, 1]]

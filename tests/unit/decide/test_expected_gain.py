@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The expected gain, and whether the measurement can tell it from noise."""
+"""The expected gain, and whether the measurement can distinguish it from noise."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import pytest
 import fairlead as fl
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
-from fairlead.decide.kept_decisions import decision_path, keep, recalled
+from fairlead.decide.kept_decisions import decision_path, keep, load_kept
 
 CLUSTER = fl.Cluster.uniform(["a", "b"], slots=1)
 PLACEMENT = fl.Placement(CLUSTER.hosts, np.array([1, 0]), "scotch")
@@ -33,7 +33,7 @@ def test_a_decision_is_recalled_as_it_was_kept(
     gain = Gain(0.3, 0.1, 0.4, 0.01)
     keep(Decision(placement, gain, 2.0, 12, is_barred=is_barred, seconds=4.0), "scotch", path)
 
-    found = recalled(path, CLUSTER)
+    found = load_kept(path, CLUSTER)
 
     assert found is not None
     assert (found.gain, found.network_s, found.num_rounds) == (gain, 2.0, 12)
@@ -49,10 +49,10 @@ def test_a_decision_for_other_hosts_or_a_damaged_one_does_not_serve(tmp_path: Pa
     path = tmp_path / "decision.json"
     keep(Decision(PLACEMENT, Gain(0.3, 0.1, 0.4), 2.0), "scotch", path)
 
-    assert recalled(path, fl.Cluster.uniform(["a", "c"], slots=1)) is None
+    assert load_kept(path, fl.Cluster.uniform(["a", "c"], slots=1)) is None
     path.write_text(path.read_text()[:-9])
-    assert recalled(path, CLUSTER) is None
-    assert recalled(tmp_path / "none.json", CLUSTER) is None
+    assert load_kept(path, CLUSTER) is None
+    assert load_kept(tmp_path / "none.json", CLUSTER) is None
 
 
 SENT = np.array([[0, 3.0], [0, 0]])
@@ -76,6 +76,7 @@ INPUTS = {"cluster": CLUSTER, "network": network(1e8), "traffic": TRAFFIC, "opti
         {"traffic": fl.Traffic(bytes=SENT * 2, messages=SENT)},
         {"traffic": fl.Traffic(bytes=SENT, messages=SENT * 2)},
         {"traffic": fl.Traffic(bytes=SENT[::-1], messages=SENT)},  # another sender
+        {"traffic": replace(TRAFFIC, compute_s=np.ones(2), compute_hosts=("a", "b"))},
         {"options": ("scotch", 1)},
     ],
 )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.decide.decision import Decision, judged
+from fairlead.decide.decision import Decision, make_decision
 from fairlead.decide.rule import Rule
 from fairlead.decide.search import DecisionProblem, decisive_pairs, search
 from fairlead.measure.interfaces import Interfaces
@@ -121,7 +121,7 @@ def problem(
 
 
 def decide(asked: DecisionProblem) -> Decision:
-    return judged(search(asked), asked.rule)
+    return make_decision(search(asked), asked.rule)
 
 
 def true_gain(decision: Decision, asked: DecisionProblem, true_Bps: np.ndarray) -> float:
@@ -135,7 +135,7 @@ def true_gain(decision: Decision, asked: DecisionProblem, true_Bps: np.ndarray) 
 
 
 def best_gain(asked: DecisionProblem, true_Bps: np.ndarray) -> float:
-    """Of the placement that is found when the network is known."""
+    """Gain of the placement that is found when the network is known."""
     truth = fl.Network(HOSTS, np.zeros((8, 8)), true_Bps)
     known = dataclasses.replace(asked, network=truth, measurer=None)
     gain = true_gain(decide(known), known, true_Bps)
@@ -351,12 +351,12 @@ def test_interfaces_that_are_known_or_do_not_matter_are_not_measured() -> None:
 def test_a_failed_measurement_of_interfaces_is_not_made_again() -> None:
     hosts = Hosts(HIDDEN, 0.02, groups_of_eight())
     asked = problem(HIDDEN, sigma=0.02, measurer=hosts)
-    assert judged(search(asked), asked.rule).placement is not None
+    assert make_decision(search(asked), asked.rule).placement is not None
     assert hosts.interfaces_asked == 1
 
 
 def test_interfaces_are_compared_with_pairs_without_their_noise() -> None:
-    """Of many noisy pairs the fastest is the one with the largest error."""
+    """The fastest of many noisy pairs is the one with the largest error."""
     hosts = Hosts(FLAT, 0.02, groups_of_eight())
     search(problem(FLAT, sigma=0.3, measurer=hosts))
     assert hosts.interfaces_asked == 1

@@ -32,7 +32,7 @@ def test_candidates_are_the_fastest_predicted_first(block_bytes: int) -> None:
 
 
 @pytest.mark.parametrize("block_bytes", [2**16, 2**18, 2**20, 2**22])
-def test_allreduce_is_measured_by_trees_beside_what_incast_may_slow(block_bytes: int) -> None:
+def test_allreduce_is_measured_by_trees_and_by_what_incast_may_slow(block_bytes: int) -> None:
     found = candidates("allreduce", even(), block_bytes, [1] * NUM_HOSTS)
 
     assert {"linear", "forest"} <= {schedule.method for schedule in found}

@@ -53,7 +53,7 @@ def test_native_stays_where_a_saving_is_sure_and_small() -> None:
 
 
 def test_three_candidates_need_more_rounds_than_one() -> None:
-    # Of 6 rounds all agree by chance in 1 of 32 cases: enough for one candidate, not for three.
+    # All of 6 rounds agree by chance in 1 of 32 cases: enough for one candidate, not for three.
     assert chosen([1.0] * 6, [0.5] * 6).is_taken
     assert not chosen([1.0] * 6, [0.5] * 6, [0.9] * 6, [0.9] * 6).is_taken
 
@@ -65,7 +65,7 @@ def test_way_that_delivered_something_else_is_never_taken() -> None:
     assert not choice.is_taken
 
 
-def test_way_that_another_one_beat_in_the_first_rounds_is_not_told_as_the_fastest() -> None:
+def test_way_that_another_one_beat_in_the_first_rounds_is_not_called_the_fastest() -> None:
     kept = [0.8] * 4 + [1.0] * 5
     dropped = [0.82] * 4 + [math.nan] * 5
 

@@ -113,7 +113,7 @@ def test_prediction_follows_the_network() -> None:
     assert fl.collectives.predicted_s(slower, schedule) > 2 * schedule.predicted_s
 
 
-def test_a_plan_of_very_many_messages_is_told_the_same_time_again() -> None:
+def test_a_plan_of_very_many_messages_gets_the_same_time_again() -> None:
     network = drawn(256)
     schedule = fl.collectives.plan("allreduce", network, 2**23, method="forest")
 
@@ -157,7 +157,7 @@ def test_plan_for_256_hosts_takes_seconds_and_not_minutes(operation: str) -> Non
 
     fl.collectives.plan(operation, network, message_bytes)
 
-    # A second is the aim, which bench/collectives/planning.py tells; this notices another order.
+    # A second is the aim, which bench/collectives/planning.py prints; this notices another order.
     assert time.process_time() - begun_s < 10
 
 

@@ -75,7 +75,7 @@ def test_every_set_of_few_hosts_is_tried() -> None:
 
 def tried_sets(trials: Trials) -> set[frozenset[str]]:
     trials.search()
-    return {frozenset(one.hosts) for one in trials.tried()}
+    return {frozenset(one.hosts) for one in trials.predictions()}
 
 
 def test_many_hosts_are_left_out_one_by_one() -> None:
@@ -90,14 +90,14 @@ def test_many_hosts_are_left_out_one_by_one() -> None:
     assert tried == {hosts, *(hosts - {host} for host in hosts), *smaller}
 
 
-def test_each_step_of_leaving_out_is_told() -> None:
-    told = []
+def test_each_step_of_leaving_out_is_reported() -> None:
+    steps = []
 
     Trials(Question(ring(8), one_slow(6), cluster(6)), most_sets=1).search(
-        lambda *step: told.append(step)
+        lambda *step: steps.append(step)
     )
 
-    assert told == [(1, 6), (2, 6), (3, 6)]
+    assert steps == [(1, 6), (2, 6), (3, 6)]
 
 
 def test_only_the_slowest_and_the_dearest_are_candidates() -> None:

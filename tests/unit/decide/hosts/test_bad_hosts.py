@@ -93,7 +93,7 @@ def test_a_host_must_stand_out_further_where_pairs_differ_anyway() -> None:
     assert times_found(0.05) == 50
 
 
-def test_hosts_of_a_small_far_rack_are_told_apart_from_bad_ones() -> None:
+def test_hosts_of_a_small_far_rack_are_distinguished_from_bad_ones() -> None:
     apart = {bad.host: bad.near for bad in find_bad_hosts(racks([0] * 14 + [1] * 2))}
     assert apart == {"h14": ("h15",), "h15": ("h14",)}
     assert all(bad.near == () for bad in find_bad_hosts(degraded(even(12, 1), [0, 5], 0.1)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`optimize` for many jobs: beside brute force, beside the other methods, and repeated."""
+"""`optimize` for many jobs: compared with brute force and with the other methods, and repeated."""
 
 from __future__ import annotations
 

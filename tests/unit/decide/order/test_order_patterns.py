@@ -51,7 +51,7 @@ def test_tree_is_the_one_that_nccl_draws_and_its_mirror() -> None:
 
 
 def test_second_tree_of_an_odd_number_of_hosts_is_shifted_by_one() -> None:
-    # Of 3 hosts NCCL's tree is 1 - 2 - 0; shifted by one it is 2 - 0 - 1.
+    # NCCL's tree of 3 hosts is 1 - 2 - 0; shifted by one it is 2 - 0 - 1.
     expected = np.zeros((3, 3))
     for one, other in ((1, 2), (2, 0), (2, 0), (0, 1)):
         expected[one, other] += BYTES / 2

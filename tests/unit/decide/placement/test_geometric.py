@@ -71,7 +71,7 @@ def test_coordinates_of_hosts_are_made_up_from_their_costs() -> None:
 
     placement = fl.place(traffic, net, cluster, "geometric", rank_coordinates=at)
 
-    # Neighbours in the chain sit beside one another, but for what the cost of far pairs bends.
+    # Neighbours in the chain sit next to one another, but for what the cost of far pairs bends.
     assert distances(placement, at[order], traffic).mean() < 2.5
 
 

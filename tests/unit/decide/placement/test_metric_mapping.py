@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fairlead.decide.placement.metric_mapping import MOST_CORES, estimated_costs, map_by_metric
+from fairlead.decide.placement.metric_mapping import MOST_CORES, estimate_costs, map_by_metric
 from fairlead.errors import InputError, ShapeError
 
 CHAIN = sp.csr_array(np.diag([5.0, 50.0, 5.0], k=1))
@@ -21,18 +21,18 @@ STALLED = np.array([[0, 0, 70, 70], [0, 0, 70, 70], [70, 70, 0, 0], [70, 70, 0, 
 
 def test_one_call_finds_the_best_of_all_mappings_of_a_small_chain() -> None:
     best = min(
-        estimated_costs(CHAIN, STALLED, np.array(cores)).sum()
+        estimate_costs(CHAIN, STALLED, np.array(cores)).sum()
         for cores in itertools.permutations(range(4))
     )
 
     found = map_by_metric(CHAIN, STALLED)
 
     assert best == 2 * 5 * 70  # the middle pair together, both ends over the links that stall
-    assert estimated_costs(CHAIN, STALLED, found).sum() == best
+    assert estimate_costs(CHAIN, STALLED, found).sum() == best
 
 
 def test_message_costs_its_bytes_times_the_weight_of_its_edge() -> None:
-    costs = estimated_costs(CHAIN, STALLED, np.array([0, 2, 3, 1]))
+    costs = estimate_costs(CHAIN, STALLED, np.array([0, 2, 3, 1]))
 
     assert costs.tolist() == [5 * 70, 50 * 0, 5 * 70]
 

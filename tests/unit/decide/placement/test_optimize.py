@@ -126,7 +126,7 @@ def test_threads_do_not_change_the_answer_but_the_seed_may(objective: str) -> No
 
 
 def test_a_shared_uplink_is_spared_where_pairs_look_alike() -> None:
-    """All pairs are equal; only the group tells that crossing between the halves is dear."""
+    """All pairs are equal; only the group shows that crossing between the halves is dear."""
     hosts = ["h0", "h1", "h2", "h3"]
     across = [(src, dst) for src in (0, 2) for dst in (1, 3)]
     net = fl.Network(
