@@ -14,7 +14,7 @@ import pytest
 
 import fairlead as fl
 from fairlead.act.launch import BindingLostError, HostedRank, LaunchSpec, RankCpus, with_binding
-from fairlead.act.launch._placed_start import has_placing_option, placed_start
+from fairlead.act.launch._placed_start import has_placing_option, start_of_placement
 from fairlead.act.launch.openmpi4 import OpenMpi4
 
 LAUNCHER = OpenMpi4(Path("mpirun"), (4, 1, 4))
@@ -87,13 +87,13 @@ def test_a_host_with_more_ranks_than_by_the_launcher_has_cpus_for_them_too() -> 
 def test_a_placement_replaces_what_would_overrule_it() -> None:
     own = ("-x", "A", "--map-by", "slot:PE=2", "-ppn=2", "--bind-to", "core", "--bynode")
     spec = LaunchSpec(("./a",), 2, HOSTS, launcher_args=own)
-    assert placed_start(spec) == spec
+    assert start_of_placement(spec) == spec
     both = placed(0, 1)
-    own_binding = placed_start(dataclasses.replace(both, launcher_args=own)).launcher_args
+    own_binding = start_of_placement(dataclasses.replace(both, launcher_args=own)).launcher_args
     assert own_binding == ("-x", "A", "--bind-to", "core")
     cpus = RankCpus(("0", "1"), by_program=False)
     with_cpus = dataclasses.replace(both, launcher_args=own, cpus=cpus)
-    assert placed_start(with_cpus).launcher_args == ("-x", "A")
+    assert start_of_placement(with_cpus).launcher_args == ("-x", "A")
     assert has_placing_option(own)
     assert not has_placing_option(["-x", "map-by"])
 
@@ -110,7 +110,7 @@ def test_a_rank_that_asks_itself_has_its_cpus_and_its_programs_exit_code() -> No
         (*program, "two words"), 2, HOSTS, placed(0, 1).placement,
         cpus=RankCpus(("0", str(last)), by_program=True),
     )  # fmt: skip
-    started = placed_start(spec)
+    started = start_of_placement(spec)
     done = subprocess.run(
         started.program,
         env={**os.environ, **started.env, "PMI_RANK": "1"},

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.act import mpi_add, mpi_builds
+from fairlead.act.launch import detect
 from fairlead.act.launch.intel import IntelMpi
 from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
@@ -69,6 +70,27 @@ def test_one_build_serves_all_mpis_whose_library_has_the_name_it_needs(tmp_path:
     assert found == launchers
 
 
+def test_a_program_of_mpi_5_s_interface_gets_the_part_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_build(tmp_path, "mpich", "4.3.2", "mpich-libmpi.so.12")
+    path = make_mpi(tmp_path / "five", "libmpi_abi.so.1")
+    (path.parents[1] / "lib" / "libmpi.so.12").touch()
+    path.write_text("#!/bin/sh\necho 'HYDRA build details: Version: 5.0.2'\n")
+    path.chmod(0o755)
+    listed = {"/bin/true": "\tlibmpi_abi.so.1 => not found\n", "/bin/false": ""}
+    monkeypatch.setattr("fairlead.act.launch.catalogue.list_libraries", listed.get)
+
+    with pytest.raises(LaunchError, match=r"not built for libmpi_abi.so.1 of MPICH 5.0.2 .*_abi$"):
+        mpi_builds.find(detect(str(path), ["/bin/true"]), [tmp_path])
+    part = make_build(tmp_path, "standard", "1.0", "standard-libmpi_abi.so.1")
+
+    assert mpi_builds.find(detect(str(path), ["/bin/true"]), [tmp_path]).root == part
+    assert detect(str(path), ["/bin/false"]).abi == "mpich-libmpi.so.12"
+    of_program = mpi_builds.library_path(detect(str(path), ["/bin/true"]))
+    assert of_program["LD_LIBRARY_PATH"].startswith(f"{tmp_path}/five/lib")
+
+
 def test_a_shared_build_loads_the_library_of_the_launcher(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,7 +134,7 @@ def test_build_for_an_mpi_of_the_environment_is_found_after_its_activation(
     assert mpi_builds.find(launcher, mpi_builds.build_folders([])).root == built
 
 
-def test_missing_build_is_told_with_the_line_that_makes_it(tmp_path: Path) -> None:
+def test_missing_build_is_reported_with_the_line_that_makes_it(tmp_path: Path) -> None:
     make_build(tmp_path, "mpich", "4.0.2")
     folder = tmp_path / "my mpi"
     folder.mkdir()
@@ -180,7 +202,7 @@ def test_wrapper_without_mpi_leaves_nothing_half_built(data_home: Path) -> None:
     assert not any((data_home / "data" / "fairlead" / "mpi").iterdir())
 
 
-def test_missing_cmake_is_told(data_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_cmake_is_reported(data_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrapper = data_home / "mpicxx"
     wrapper.write_text("#!/bin/sh\n")
     wrapper.chmod(0o755)

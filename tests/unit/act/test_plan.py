@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from narrators import Told
+from narrators import RecordingNarrator
 from sessions import session_of
 
 import fairlead as fl
@@ -24,7 +24,7 @@ from fairlead.act.plan.collectives import (
 from fairlead.act.plan.network import read_network_plan, write_network_plan
 from fairlead.act.plan.reorder import write_reorder_plan
 from fairlead.flows.inputs.session import Session
-from fairlead.flows.inputs.tracing import TracedProgram
+from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.run.collectives import follow_plan
 from fairlead.flows.run.reordering import reorder_variables
 from fairlead.model.collective_rule import CollectiveRule, DriftRule, TunedCollectives
@@ -140,10 +140,10 @@ def test_run_without_a_library_says_so_and_goes_on(tmp_path: Path) -> None:
     def find(_launcher: object) -> MpiBuild:
         raise fl.LaunchError("Fairlead is not built for this MPI")
 
-    told = Told()
+    narrator = RecordingNarrator()
 
-    assert reorder_variables(session(tmp_path, told), find) == {}
-    assert told.lines == [
+    assert reorder_variables(session(tmp_path, narrator), find) == {}
+    assert narrator.lines == [
         "topologies keep the order of their ranks: Fairlead is not built for this MPI"
     ]
 

@@ -21,7 +21,7 @@ import pytest
 from fairlead.act.launch import Launcher, detect
 from fairlead.act.plan.relay import RELAY_FILE, RouterPlace, new_key, write_relay_plan
 from fairlead.act.relay.counters import router_counters
-from fairlead.act.relay.routers import router_program, running_routers
+from fairlead.act.relay.routers import router_program, run_routers
 from fairlead.decide.routes import path_table
 from fairlead.errors import InputError, LaunchError, ShapeError
 from fairlead.model.network import Network
@@ -99,7 +99,7 @@ def test_the_rule_of_paths_and_its_zones_are_in_the_plan(tmp_path: Path) -> None
 
 
 def test_routers_run_until_the_end_of_the_block(launcher: Launcher) -> None:
-    with running_routers(launcher, ["localhost", "127.0.0.1"], new_key()) as routers:
+    with run_routers(launcher, ["localhost", "127.0.0.1"], new_key()) as routers:
         sockets = [Path(router.socket) for router in routers]
         assert all(socket.is_socket() for socket in sockets)
         assert all(socket.parent.stat().st_mode & 0o777 == 0o700 for socket in sockets)
@@ -120,10 +120,10 @@ def test_a_router_that_was_stopped_is_ended_with_its_folder(
     agent.write_text('#!/bin/sh\nshift\n/bin/sh -c "$*"\nexit $?\n')
     agent.chmod(0o755)
     monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", str(agent))
-    monkeypatch.setattr("fairlead.act.relay.routers.is_local_host", lambda _host: is_local)
+    monkeypatch.setattr("fairlead.act.launch.remote_command.is_local_host", lambda _host: is_local)
     monkeypatch.setattr("fairlead.act.relay.routers._END_S", 0.5)
 
-    with running_routers(launcher, ["127.0.0.1"], new_key()) as (place,):
+    with run_routers(launcher, ["127.0.0.1"], new_key()) as (place,):
         folder = Path(place.socket).parent
         (router,) = routers_in(folder)
         os.kill(router, signal.SIGSTOP)
@@ -151,9 +151,9 @@ def test_a_router_that_was_killed_is_started_again_where_it_was_with_its_job(
     agent.write_text('#!/bin/sh\nshift\n/bin/sh -c "$*"\nexit $?\n')
     agent.chmod(0o755)
     monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", str(agent))
-    monkeypatch.setattr("fairlead.act.relay.routers.is_local_host", lambda _host: is_local)
+    monkeypatch.setattr("fairlead.act.launch.remote_command.is_local_host", lambda _host: is_local)
     lines: list[str] = []
-    with running_routers(launcher, ["127.0.0.1"], new_key(), report=lines.append) as (place,):
+    with run_routers(launcher, ["127.0.0.1"], new_key(), report=lines.append) as (place,):
         folder = Path(place.socket).parent
         for number in range(2):
             (router,) = routers_in(folder)
@@ -174,7 +174,7 @@ def test_a_router_that_ends_again_and_again_is_given_up_with_one_line(
 ) -> None:
     monkeypatch.setattr("fairlead.act.relay.routers._FIRST_DELAY_S", 0.01)
     lines: list[str] = []
-    with running_routers(launcher, ["127.0.0.1"], new_key(), report=lines.append) as (place,):
+    with run_routers(launcher, ["127.0.0.1"], new_key(), report=lines.append) as (place,):
         folder = Path(place.socket).parent
         while not any("not started again" in line for line in lines):
             for router in routers_in(folder):
@@ -190,7 +190,7 @@ def test_a_router_that_ends_again_and_again_is_given_up_with_one_line(
 def test_the_end_of_the_block_does_not_wait_for_a_router_that_is_being_started(
     launcher: Launcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with running_routers(launcher, ["127.0.0.1"], new_key()) as (place,):
+    with run_routers(launcher, ["127.0.0.1"], new_key()) as (place,):
         folder = Path(place.socket).parent
         (router,) = routers_in(folder)
         # It never says where it listens; it ends with its standard input, as an agent does.
@@ -241,7 +241,7 @@ def test_a_host_whose_router_does_not_start_is_named(
     # Addresses that are not this machine's (RFC 5737).
     with (
         pytest.raises(LaunchError, match=r"192\.0\.2\.7: its router did not start"),
-        running_routers(launcher, ["192.0.2.7", "192.0.2.8"], new_key()),
+        run_routers(launcher, ["192.0.2.7", "192.0.2.8"], new_key()),
     ):
         pass
 
@@ -250,7 +250,7 @@ def test_a_loopback_address_is_refused_where_there_are_other_hosts(launcher: Lau
     # An address that is not this machine's (RFC 5737).
     with (
         pytest.raises(LaunchError, match=r"127\.0\.0\.1: the name means"),
-        running_routers(launcher, ["192.0.2.7", "127.0.0.1"], new_key()),
+        run_routers(launcher, ["192.0.2.7", "127.0.0.1"], new_key()),
     ):
         pass
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.act.launch import allocated_cluster, read_hostfile
+from fairlead.act.launch import find_allocation, read_hostfile
 from fairlead.act.launch.allocation import is_started_by_scheduler
 from fairlead.errors import InputError
 from fairlead.model.cluster import Cluster, GivenHosts
@@ -45,7 +45,7 @@ def test_a_scheduler_names_a_file(
     file = tmp_path / "hosts"
     file.write_text(text)
 
-    cluster = allocated_cluster(no_launcher, {name: str(file)})
+    cluster = find_allocation(no_launcher, {name: str(file)})
 
     assert hosts_and_slots(cluster) == slots
     assert cluster is not None
@@ -63,7 +63,7 @@ def test_a_scheduler_names_a_file(
 def test_a_scheduler_names_hosts(name: str, text: str, slots: dict[str, int]) -> None:
     env = {name: text, "SLURM_TASKS_PER_NODE": "3(x2)"}
 
-    assert hosts_and_slots(allocated_cluster(no_launcher, env)) == slots
+    assert hosts_and_slots(find_allocation(no_launcher, env)) == slots
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_launchers_variable_is_for_that_launcher(
     file.write_text("h0 slots=2\nh1 slots=2\n")
     env = {variable: str(file)}
 
-    cluster = allocated_cluster(lambda: launcher, env)
+    cluster = find_allocation(lambda: launcher, env)
 
     assert hosts_and_slots(cluster) == {"h0": 2, "h1": 2}
     # The launcher gets the user's own file.
@@ -89,7 +89,7 @@ def test_a_launchers_variable_is_for_that_launcher(
     assert cluster.given is not None
     assert cluster.given.hostfile == file
     for other in others:
-        assert allocated_cluster(lambda other=other: other, env) is None
+        assert find_allocation(lambda other=other: other, env) is None
 
 
 def test_hydras_file_replaces_the_schedulers_hosts_and_open_mpis_does_not(tmp_path: Path) -> None:
@@ -98,9 +98,9 @@ def test_hydras_file_replaces_the_schedulers_hosts_and_open_mpis_does_not(tmp_pa
     nodes.write_text("scheduled\n")
     env = {"PBS_NODEFILE": str(nodes)}
 
-    of_hydra = allocated_cluster(lambda: MPICH, env | {"HYDRA_HOST_FILE": str(file)})
+    of_hydra = find_allocation(lambda: MPICH, env | {"HYDRA_HOST_FILE": str(file)})
     variable = "OMPI_MCA_orte_default_hostfile"
-    of_open_mpi = allocated_cluster(lambda: OPEN_MPI_4, env | {variable: str(file)})
+    of_open_mpi = find_allocation(lambda: OPEN_MPI_4, env | {variable: str(file)})
 
     assert hosts_and_slots(of_hydra) == {"own": 1}
     assert hosts_and_slots(of_open_mpi) == {"scheduled": 1}
@@ -114,7 +114,7 @@ def test_file_of_intel_mpis_variable_names_hosts_and_leaves_slots_to_the_launche
     file = tmp_path / "hosts"
     file.write_text("h0:1\nh1:3\n")
 
-    cluster = allocated_cluster(lambda: INTEL_MPI, {variable: str(file)})
+    cluster = find_allocation(lambda: INTEL_MPI, {variable: str(file)})
 
     assert cluster is not None
     assert cluster.hosts == ("h0", "h1")
@@ -129,12 +129,12 @@ def test_intel_mpis_own_variable_comes_first(tmp_path: Path) -> None:
     hydras.write_text("h1\n")
     env = {"I_MPI_HYDRA_HOST_FILE": str(own), "HYDRA_HOST_FILE": str(hydras)}
 
-    assert hosts_and_slots(allocated_cluster(lambda: INTEL_MPI, env)) == {"h0": 1}
-    assert hosts_and_slots(allocated_cluster(lambda: MPICH, env)) == {"h1": 1}
+    assert hosts_and_slots(find_allocation(lambda: INTEL_MPI, env)) == {"h0": 1}
+    assert hosts_and_slots(find_allocation(lambda: MPICH, env)) == {"h1": 1}
 
 
 def test_without_variables_there_is_no_allocation() -> None:
-    assert allocated_cluster(no_launcher, {}) is None
+    assert find_allocation(no_launcher, {}) is None
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_without_variables_there_is_no_allocation() -> None:
 )
 def test_what_is_wrong_is_named_by_its_variable(env: dict[str, str], message: str) -> None:
     with pytest.raises(InputError) as error:
-        allocated_cluster(lambda: MPICH, env)
+        find_allocation(lambda: MPICH, env)
 
     assert message in str(error.value)
 

@@ -60,13 +60,13 @@ def test_an_empty_line_ends_a_program_that_does_not_see_the_end_of_its_input(
     assert (tmp_path / "end").read_text() == "got ''\n"
 
 
-def test_lines_of_the_error_output_are_told_as_they_come(
+def test_lines_of_the_error_output_are_passed_on_as_they_come(
     talk: Callable[[str], Conversation],
 ) -> None:
-    told: list[str] = []
+    lines: list[str] = []
     program = talk("echo a >&2; read line; echo $line >&2")
-    answer = program.ask("b", ends_with("never"), LIMIT_S, told.append)
-    assert told == ["a", "b"]
+    answer = program.ask("b", ends_with("never"), LIMIT_S, lines.append)
+    assert lines == ["a", "b"]
     assert answer.stderr == "a\nb\n"
 
 

@@ -12,6 +12,8 @@ from fairlead.act.launch.intel import IntelMpi
 from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.launch.openmpi5 import OpenMpi5
+from fairlead.act.launch.program_mpi import ProgramMpi
+from fairlead.act.launch.srun import Srun
 from fairlead.errors import LaunchError
 from fairlead.model.cluster import Cluster
 
@@ -86,7 +88,7 @@ def test_argument_comes_before_environment_before_mpirun_before_mpiexec(
     assert detect(str(make_program(tmp_path / "b", MPICH_4))).path == tmp_path / "b"
 
 
-def test_missing_launcher_is_told_with_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_launcher_is_reported_with_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LaunchError, match="looked for FAIRLEAD_MPIRUN, then mpirun and mpiexec"):
         detect()
     with pytest.raises(LaunchError, match=r"nix: no such program \(from --mpirun\)"):
@@ -111,7 +113,7 @@ def test_unknown_launcher_is_shown_with_what_it_says(says: str, shown: str, tmp_
 
     assert str(path) in str(caught.value)
     assert shown in str(caught.value)
-    assert "Open MPI 4, Open MPI 5, MPICH and Intel MPI" in str(caught.value)
+    assert "Open MPI 4, Open MPI 5, MPICH, Intel MPI, srun and flux" in str(caught.value)
 
 
 def test_launcher_that_never_answers_is_given_up(tmp_path: Path) -> None:
@@ -157,3 +159,19 @@ def test_open_mpi_5_cannot_use_a_folder_with_a_comma_or_colon(
     for name in ("a,b", "12:30"):
         with pytest.raises(LaunchError, match="',' or ':'"):
             launcher.prepare_command(LaunchSpec(("p",), 1, Cluster(("a",), (1,))), tmp_path / name)
+
+
+def test_srun_is_taken_in_a_job_where_there_is_no_mpirun(
+    empty_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make_program(empty_path / "srun", "slurm 22.05.8\n")
+    mpi = ProgramMpi("openmpi", (4, 1, 4), "openmpi-4", Path("/lib/libmpi.so.40"))
+    monkeypatch.setattr("fairlead.act.launch._scheduler_launcher.mpi_of_program", {"./cg": mpi}.get)
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+
+    launcher = detect(program=["./cg", "8"])
+
+    assert (type(launcher), launcher.path, launcher.abi) == (Srun, path, "openmpi-4")
+    monkeypatch.delenv("SLURM_JOB_ID")
+    with pytest.raises(LaunchError, match="no MPI launcher"):
+        detect()

@@ -131,6 +131,31 @@ def leaving_daemon(file: Path, code: int, manner: str = "gentle") -> list[str]:
     return shell(script, sys.executable, DAEMON, str(file))
 
 
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("trap 'exit 7' INT; touch here; while :; do sleep 0.02; done", 7),
+        # One that does not listen to Ctrl-C gets SIGTERM.
+        ("trap '' INT; trap 'exit 8' TERM; touch here; while :; do sleep 0.02; done", 8),
+    ],
+)
+def test_a_program_that_is_over_is_ended_as_by_ctrl_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, code: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fairlead.act.launch.process._Over.GRACE_S", 0.5)
+
+    finished = run(shell(script), is_over=Path("here").exists, is_users=True)
+
+    assert (finished.returncode, finished.is_over, finished.signal) == (code, True, None)
+
+
+def test_one_that_ends_before_is_not(tmp_path: Path) -> None:
+    finished = run(shell("exit 3"), is_over=(tmp_path / "never").exists, is_users=True)
+
+    assert (finished.returncode, finished.is_over) == (3, False)
+
+
 @pytest.mark.parametrize("manner", ["gentle", "stubborn"])
 def test_daemon_that_our_own_program_left_behind_is_gone(manner: str, tmp_path: Path) -> None:
     file = tmp_path / "pid"
@@ -155,7 +180,7 @@ def test_daemon_of_the_users_program_goes_on_after_a_normal_end_alone(
         os.kill(daemon, signal.SIGKILL)
 
 
-def test_run_in_a_thread_works_beside_another_one() -> None:
+def test_run_in_a_thread_works_while_another_one_runs() -> None:
     codes: list[int] = []
     threads = [
         threading.Thread(target=lambda n=n: codes.append(run(shell(f"exit {n}")).returncode))

@@ -100,7 +100,7 @@ def test_hosts_may_be_more_than_open_files(monkeypatch: pytest.MonkeyPatch) -> N
     assert reasons == dict.fromkeys(hosts, "false ended with exit code 1")
 
 
-def test_missing_ssh_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_ssh_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(LaunchError, match=r"ssh: no such program.*openssh-client"):

@@ -72,6 +72,22 @@ def test_allocation_of_processors_counts_those() -> None:
     assert cluster.slots == (8, 8)
 
 
+def test_slots_in_a_step_are_those_of_the_job() -> None:
+    # As Slurm 22.05 sets them in `srun -N1 -n1` of a job with 4,1(x3) tasks.
+    step = {"SLURM_STEP_TASKS_PER_NODE": "1", "SLURM_TASKS_PER_NODE": "1"}
+    env = {"SLURM_JOB_NODELIST": "h[0-3]", "SLURM_JOB_CPUS_PER_NODE": "4,1(x3)", **step}
+    cluster = cluster_from_slurm(env)
+    assert cluster is not None
+    assert cluster.slots == (4, 1, 1, 1)
+
+    threaded = {"SLURM_JOB_CPUS_PER_NODE": "16,4(x3)", "SLURM_CPUS_PER_TASK": "4"}
+    assert cluster_from_slurm(env | threaded).slots == (4, 1, 1, 1)
+
+    # In the shell of salloc on the first host they are the job's already.
+    interactive = {"SLURM_TASKS_PER_NODE": "2,1(x3)"}
+    assert cluster_from_slurm(env | interactive).slots == (2, 1, 1, 1)
+
+
 # As Slurm sets them in `sbatch -N2 --ntasks-per-node=4 : -N1 -n2` (heterogeneous_jobs.html).
 HETEROGENEOUS = {
     "SLURM_JOB_ID": "7",

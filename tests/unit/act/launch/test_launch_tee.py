@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""copied(): output goes to every place at once, and not to closed ones."""
+"""copy_output(): output goes to every place at once, and not to closed ones."""
 
 from __future__ import annotations
 
 import os
 import threading
 
-from fairlead.act.launch import copied
+from fairlead.act.launch import copy_output
 
 
 def test_half_a_line_arrives_before_its_end() -> None:
     seen, place = os.pipe()
-    with copied([place]) as into:
+    with copy_output([place]) as into:
         os.write(into, b"half")
         assert os.read(seen, 10) == b"half"
         os.write(into, b" whole\n")
@@ -23,7 +23,7 @@ def test_half_a_line_arrives_before_its_end() -> None:
 def test_every_place_gets_all_and_lines_are_heard_whole() -> None:
     (seen, place), (other_seen, other) = os.pipe(), os.pipe()
     lines: list[bytes] = []
-    with copied([place, other], lines.append) as into:
+    with copy_output([place, other], lines.append) as into:
         for part in (b"a\nb", b"c\n", b"\xff end"):
             os.write(into, part)
     assert os.read(seen, 100) == os.read(other_seen, 100) == b"a\nbc\n\xff end"
@@ -39,7 +39,7 @@ def test_a_place_without_a_reader_blocks_no_other() -> None:
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.extend(iter(lambda: os.read(seen, 1 << 16), b"")))
     reader.start()
-    with copied([place, other]) as into:
+    with copy_output([place, other]) as into:
         for _ in range(100):
             os.write(into, b"x" * 10_000)
     os.close(other)

@@ -22,7 +22,7 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 
 def read_by(source: SharedInput, *program: str, last: bool = False) -> str:
-    with source.opened(last=last) as stdin:
+    with source.open(last=last) as stdin:
         return run(program, capture=True, stdin=stdin).stdout
 
 
@@ -62,7 +62,7 @@ def test_a_pipe_that_stays_open_delays_no_run(pipe: tuple[int, int]) -> None:
 def test_a_single_run_gets_the_source_itself(pipe: tuple[int, int]) -> None:
     out, into = pipe
     os.close(into)
-    with SharedInput(out).opened(last=True) as stdin:
+    with SharedInput(out).open(last=True) as stdin:
         assert stdin == out
 
 

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configurations of monitoring are what the systems themselves accept."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fairlead.act.monitoring import SYSTEMS, write_setup
+from fairlead.act.monitoring.prometheus import COLLECTOR_ARGUMENTS, ETHTOOL_STATISTICS
+from fairlead.cli import app
+from fairlead.errors import InputError
+from fairlead.measure.metrics.exporters import METRICS
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="Prometheus is not installed")
+@pytest.mark.parametrize("switches", [(), ("leaf1", "leaf2")])
+def test_promtool_accepts_the_scrape_configuration(
+    tmp_path: Path, switches: tuple[str, ...]
+) -> None:
+    write_setup(SYSTEMS["prometheus"].setup(["n1", "n2"], switches), tmp_path)
+
+    done = subprocess.run(
+        ["promtool", "check", "config", "prometheus.yml"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "SUCCESS" in done.stdout
+    targets = json.loads((tmp_path / "nodes.json").read_text())
+    assert targets[1] == {"targets": ["n2:9100"], "labels": {"host": "n2"}}
+
+
+@pytest.mark.skipif(
+    shutil.which("prometheus-node-exporter") is None, reason="node_exporter is not installed"
+)
+def test_node_exporter_knows_the_collectors() -> None:
+    done = subprocess.run(
+        ["prometheus-node-exporter", *COLLECTOR_ARGUMENTS, "--version"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_statistic_of_drivers_that_is_known_is_switched_on() -> None:
+    known = [name.removeprefix("node_ethtool_") for name in METRICS if "ethtool" in name]
+    raw = [name.replace("received", "rx").replace("transmitted", "tx") for name in known]
+    raw = [name.replace("bytes_nic", "bytes.nic") for name in raw]
+
+    assert len(raw) > 20
+    assert [name for name in raw if not re.search(ETHTOOL_STATISTICS, name)] == []
+    assert re.search(ETHTOOL_STATISTICS, "rx_packets") is None
+
+
+def test_an_aggregator_of_ldms_asks_every_host(tmp_path: Path) -> None:
+    setup = SYSTEMS["ldms"].setup(["n1", "n2"], ())
+
+    lines = setup.files["aggregator.conf"].splitlines()
+    assert [line.split()[:2] for line in lines if line.startswith("prdcr_")] == [
+        ["prdcr_add", "name=n1"],
+        ["prdcr_start", "name=n1"],
+        ["prdcr_add", "name=n2"],
+        ["prdcr_start", "name=n2"],
+    ]
+    assert "${HOSTNAME}" in setup.files["sampler.conf"]
+
+
+def test_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "nodes.json").write_text("mine")
+
+    with pytest.raises(InputError, match=r"nodes.json: is there already; give another folder"):
+        write_setup(SYSTEMS["prometheus"].setup(["n1"], ()), tmp_path)
+    assert (tmp_path / "nodes.json").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["nodes.json"]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_name_that_would_mean_something_else_is_refused(system: str) -> None:
+    with pytest.raises(InputError, match=r"host 'n1 host=evil': expected letters"):
+        SYSTEMS[system].setup(["n1 host=evil"], ())
+
+
+def test_the_command_writes_and_says_what_to_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SLURM_JOB_NODELIST", raising=False)
+    (tmp_path / "hosts.txt").write_text("n1 slots=4\nn2 slots=4\n")
+
+    done = CliRunner().invoke(app, ["oracle", "setup", "ldms", "--hostfile", "hosts.txt"])
+    without = CliRunner().invoke(app, ["oracle", "setup", "ldms"])
+    refused = CliRunner().invoke(
+        app, ["oracle", "setup", "ldms", "--hostfile", "hosts.txt", "--switches", "leaf1"]
+    )
+
+    assert done.stdout.splitlines()[0] == "wrote ldms/sampler.conf, ldms/aggregator.conf"
+    assert "ldmsd -x sock:10444 -c sampler.conf" in done.stdout
+    assert without.exit_code == 2
+    assert isinstance(refused.exception, InputError)
