@@ -203,7 +203,7 @@ def test_what_only_a_traffic_has_a_use_for_is_refused_without_one(advise, option
     assert f"{option.partition('=')[0]}: needs --traffic" in said.err
 
 
-def test_measuring_now_needs_to_be_told_which_hosts(advise) -> None:
+def test_measuring_now_needs_hosts(advise) -> None:
     said = advise("probe:")
     assert said.code == 1
     assert "which hosts are to be measured is not said" in said.err

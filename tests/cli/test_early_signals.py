@@ -45,5 +45,7 @@ def test_signal_before_the_launcher_leaves_no_traceback(
         process.send_signal(number)
         rest = process.stderr.read()
 
-    assert process.returncode == code, rest
+    # Python ends by the signal itself where that interrupted `exec`, as dataclasses call it.
+    codes = {code, -number} if number == signal.SIGINT else {code}
+    assert process.returncode in codes, rest
     assert "Traceback" not in rest

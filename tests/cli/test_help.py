@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command explains itself by an example, speaks JSON, and tells wrong usage from failure."""
+"""Every command shows an example, speaks JSON, and distinguishes wrong usage from failures."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_required_options_are_marked(command: str, options: list[str]) -> None:
 
 
 @pytest.mark.parametrize("command", ["compare", "probe"])
-def test_a_budget_is_told_for_the_command_at_hand(command: str) -> None:
+def test_a_budget_is_described_for_its_own_command(command: str) -> None:
     in_run, here = (
         " ".join(CliRunner().invoke(app, [name, "--help"]).output.split())
         for name in ("run", command)
@@ -103,7 +103,7 @@ def test_brackets_in_help_are_no_markup(command: list[str]) -> None:
     assert "TOML file whose [machine] " in " ".join(said.split())
 
 
-def test_defaults_and_groups_are_told_plainly() -> None:
+def test_defaults_and_groups_are_shown_in_plain_words() -> None:
     said = CliRunner().invoke(app, ["probe", "--help"], env={"COLUMNS": "80"}).output
     plain = " ".join(said.split())
     assert "The network:\n" in said
@@ -141,7 +141,7 @@ def test_the_list_of_commands_loads_none_of_them(arguments: list[str]) -> None:
 def test_command_speaks_json_unless_it_passes_output_through(command: list[str]) -> None:
     result = CliRunner().invoke(app, [*command, "--help"])
     passes_output_through = command in (["lab", "exec"], ["lab", "run"])
-    # Services tell nothing but to those who call them; a dashboard is JSON itself.
+    # Services answer only those that call them; a dashboard is JSON itself.
     has_no_facts = command in (
         ["oracle", "serve"],
         ["oracle", "dashboard"],
@@ -181,7 +181,7 @@ def test_an_error_of_the_system_is_one_line(capsys: pytest.CaptureFixture[str]) 
         ["run", "-n", "2", "--budget", "2", "--", "x"],
         ["run", "-n", "2", "--method", "magic", "--", "x"],
         ["probe", "--nonsense"],
-        ["probe", "--hostfile", "hosts", "--patience", "3"],
+        ["probe", "--hostfile", "hosts", "--silence-timeout", "3"],
         ["compare", "-n", "0", "--", "x"],
         ["compare", "-n", "2", "--methods", "scotch,magic", "--", "x"],
         ["demo", "-n", "0"],

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import socket
 import sys
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from synthetic_hosts import synthetic_inside
 
 import fairlead as fl
 from fairlead import cli
@@ -55,7 +57,7 @@ def fairlead_map(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[
     return run
 
 
-def test_table_shows_the_chosen_placement_beside_the_launchers(files, fairlead_map) -> None:
+def test_table_shows_the_chosen_placement_next_to_the_launchers(files, fairlead_map) -> None:
     said = fairlead_map(*files, "--cluster", SPEC)
 
     assert said.code == 0, said.err
@@ -101,8 +103,8 @@ def test_a_rankfile_names_the_cores_there_are(files, fairlead_map, tmp_path) -> 
     assert "--cores N, or use --format seq" in " ".join(refused.err.split())
     assert not (tmp_path / "ranks").exists()
 
-    told = fairlead_map(*arguments, "--cores=2")
-    assert (told.code, told.err) == (0, "")
+    accepted = fairlead_map(*arguments, "--cores=2")
+    assert (accepted.code, accepted.err) == (0, "")
     assert (tmp_path / "ranks").read_text().splitlines()[0].endswith("slot=0-1")
     assert fairlead_map(*arguments, "--cores=2", "--format=rankfile5").code == 2
 
@@ -208,7 +210,7 @@ def test_geometric_cuts_a_grid_of_ranks_by_coordinates_without_a_metric(
     assert "--metric: has no effect: ranks and hosts have coordinates" in refused.err
 
 
-def test_optimize_keeps_what_it_is_told_to(files, fairlead_map, placed) -> None:
+def test_optimize_keeps_the_ranks_given_by_keep(files, fairlead_map, placed) -> None:
     free = placed()
     assert placed("--fix=0=h1", "--fix=4=h2")[:5:4] == [1, 2]
     assert fairlead_map(*files, "--cluster", SPEC, "--method=cyclic", "-o", "now.json").code == 0
@@ -371,3 +373,57 @@ def test_a_declared_tree_has_no_bottleneck(files, fairlead_map, tmp_path: Path) 
 
     assert said.code == 1
     assert "racks.toml: a host tree has costs but no rates" in said.err
+
+
+@pytest.fixture
+def files_with_inside(files) -> list[str]:
+    """The same with hosts of two sockets, each with a core."""
+    network = fl.Network.load("cloud.net.npz")
+    inside = synthetic_inside("package:2 core:1 pu:1")
+    insides = dict.fromkeys(network.hosts, inside)
+    dataclasses.replace(network, insides=insides).save("cloud.net.npz")
+    return files
+
+
+@pytest.mark.parametrize(
+    ("format", "of_first_host", "usage"),
+    [
+        ("rankfile", [" slot=0", " slot=1"], "mpirun"),
+        ("rankfile5", [" slot=0", " slot=1"], "mpirun"),
+        ("seq", [" 0", " 1"], "mpirun"),
+        ("mpich", [], "MPICH binds only neighbouring ranks"),
+        ("mpich", [], "-genv I_MPI_PIN_PROCESSOR_LIST 0,1 -n 8"),
+        ("slurm", [], "-m arbitrary --cpu-bind=map_cpu:0,1 -n 8"),
+    ],
+)
+def test_files_name_the_cpus_of_ranks_where_the_inside_of_hosts_is_known(
+    format: str, of_first_host: list[str], usage: str, files_with_inside, fairlead_map
+) -> None:
+    said = fairlead_map(
+        *files_with_inside, "--cluster", SPEC, "-o", "ranks.txt", "--format", format
+    )
+
+    assert said.code == 0, said.err
+    assert usage in said.out
+    lines = [line for line in Path("ranks.txt").read_text().splitlines() if "h0" in line]
+    endings = sorted(line.partition("h0")[2] for line in lines)
+    assert not of_first_host or endings == of_first_host
+
+
+@pytest.mark.parametrize("option", ["--no-inside", "--method=blocked", "--format=slurm"])
+def test_without_the_inside_files_are_as_ever(option: str, files_with_inside, fairlead_map) -> None:
+    if option == "--format=slurm":  # Nor on hosts of which nothing is known.
+        network = fl.Network.load("cloud.net.npz")
+        network.insides["h1"].__dict__.update(xml="", problem="no hwloc here")
+        network.save("cloud.net.npz")
+    arguments = [option] if "format" in option else ["--format=seq", option]
+
+    said = fairlead_map(*files_with_inside, "--cluster", SPEC, "-o", "ranks.txt", *arguments)
+
+    assert said.code == 0, said.err
+    assert "user:" not in said.out
+    assert "cpu-bind" not in said.out
+    assert all(len(line.split()) == 1 for line in Path("ranks.txt").read_text().splitlines())
+    if option == "--format=slurm":
+        assert "slurm: ranks get no CPUs: the inside of h" in said.err
+        assert "no hwloc here" in said.err

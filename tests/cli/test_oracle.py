@@ -80,7 +80,10 @@ def test_import_tells_what_it_read(torus: Path) -> None:
 def test_import_refuses_another_kind(torus: Path) -> None:
     said = fairlead("import", "token-ring", torus / "interconnect.txt", code=2)
 
-    assert "gemini, infiniband, slurm, aws, gcp, oci" in " ".join(said.split())
+    assert (
+        "gemini, infiniband, ibdiagnet, lldp, kubernetes, topograph, slurm, aws, gcp, oci"
+        in " ".join(said.split())
+    )
 
 
 def test_query_shows_the_stalls_of_routes(url: str) -> None:
@@ -149,12 +152,12 @@ def test_links_that_messages_wait_for_come_first(url: str) -> None:
     assert (first.stalled_ratio, third.stalled_ratio) == (0.9, 0)
 
 
-def test_dashboard_shows_what_the_service_tells(url: str) -> None:
+def test_dashboard_shows_what_the_service_exports(url: str) -> None:
     said = json.loads(fairlead("oracle", "dashboard"))
     with urllib.request.urlopen(f"{url}/metrics", timeout=60) as answer:
-        told = set(re.findall(r"^# TYPE (\w+)", answer.read().decode(), re.MULTILINE))
+        exported = set(re.findall(r"^# TYPE (\w+)", answer.read().decode(), re.MULTILINE))
 
     asked = " ".join(target["expr"] for panel in said["panels"] for target in panel["targets"])
     named = set(re.findall(r"fairlead_\w+", asked))
-    assert named <= told
+    assert named <= exported
     assert len(named) >= 8

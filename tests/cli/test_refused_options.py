@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An option that would do nothing beside another one is refused."""
+"""An option that would do nothing together with another one is refused."""
 
 from __future__ import annotations
 
@@ -40,10 +40,16 @@ def test_a_probe_of_all_pairs_takes_no_seed() -> None:
 
 
 def test_without_relays_there_is_no_threshold_for_them() -> None:
-    said = refused("run", "-n", "2", "--relay-threshold", "1MiB", "--", "true")
-    assert "Invalid value for --relay-threshold: needs --relay" in said
-    said = refused("run", "-n", "2", "--relay-rule", "mcm", "--", "true")
-    assert "Invalid value for --relay-rule: needs --relay" in said
+    never = ("run", "-n", "2", "--relay", "never")
+    said = refused(*never, "--relay-threshold", "1MiB", "--", "true")
+    assert "Invalid value for --relay-threshold: does not go with --relay never" in said
+    said = refused("run", "-n", "2", "--no-relay", "--relay-rule", "mcm", "--", "true")
+    assert "Invalid value for --relay-rule: does not go with --relay never" in said
+
+
+def test_relays_are_asked_for_by_one_of_three_words() -> None:
+    said = refused("run", "-n", "2", "--relay=often", "--", "true")
+    assert "unknown name 'often'; there are auto, never, always" in said
 
 
 def test_zones_are_those_of_the_rule_mcm() -> None:

@@ -12,8 +12,12 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import fairlead as fl
+from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.cli import app
+from fairlead.errors import InputError
 from fairlead.files.run_directory import RunDirectory
+from fairlead.measure.known_inputs import remember_input
+from fairlead.measure.profile_cache import remember_traffic
 from fairlead.model.placement import Placement
 
 
@@ -52,11 +56,13 @@ def with_files(folder: Path, latency_s: float) -> Path:
 
 
 def rows(said: Result) -> list[list[str]]:
-    return [line.split() for line in said.stdout.splitlines()]
+    """The lines of runs, without those of their programs."""
+    return [line.split() for line in said.stdout.splitlines() if not line.startswith(" ")]
 
 
 def test_each_run_is_a_row_with_its_placement_times_and_end(runs: Path) -> None:
     moved = {"method": "optimize", "kept_launcher_placement": False, "predicted_s": 2.0}
+    moved["gain"] = {"ratio": 0.46, "low_ratio": 0.4, "high_ratio": 0.5, "loss_risk": 0.0}
     leave_run(runs / "1-cg", decision=moved, end={"exit_code": 0, "seconds": 1.5})
     kept = {"method": "optimize", "kept_launcher_placement": True}
     leave_run(runs / "2-cg", decision=kept, end={"exit_code": 7, "seconds": 0.25})
@@ -67,13 +73,91 @@ def test_each_run_is_a_row_with_its_placement_times_and_end(runs: Path) -> None:
 
     assert said.exit_code == 0
     assert rows(said) == [
-        ["run", "ranks", "hosts", "placement", "predicted", "measured", "end"],
-        ["1-cg", "8", "2", "optimize", "2", "s", "1.5", "s", "done"],
-        ["2-cg", "8", "2", "launcher", "-", "250", "ms", "exit", "code", "7"],
-        ["3-cg", "8", "2", "-", "-", "-", "not", "ended"],
-        ["4-cg", "8", "2", "launcher", "-", "-", "dry", "run"],
+        ["run", "ranks", "hosts", "placement", "expected", "saves", "took", "end"],
+        ["1-cg", "8", "2", "optimize", "2", "s", "46%", "1.5", "s", "done"],
+        ["2-cg", "8", "2", "launcher", "-", "-", "250", "ms", "exit", "code", "7"],
+        ["3-cg", "8", "2", "-", "-", "-", "-", "not", "ended"],
+        ["4-cg", "8", "2", "launcher", "-", "-", "-", "dry", "run"],
         ["in", str(runs)],
     ]
+
+
+def test_names_and_arguments_are_whole_in_80_columns(runs: Path) -> None:
+    name = "20240131-120000-solver"
+    decision = {"method": "optimize", "predicted_s": 1234.5, "gain": {"ratio": 0.46}}
+    leave_run(runs / name, decision=decision, end={"exit_code": 0, "seconds": 1300.5})
+    program = ["/opt/solver", *(f"--argument-{number}" for number in range(12))]
+    RunDirectory(runs / "3").note("request", {"program": program, "num_ranks": 8})
+
+    lines = fairlead("runs", columns=80).stdout.splitlines()
+
+    assert lines[1].startswith(f"{name} ") and lines[1].endswith(" done")
+    assert max(map(len, lines[:-1])) <= 80
+    assert " ".join(lines[4:-1]).split() == ["solver", *program[1:]]
+
+
+def history_of(runs: Path, program: tuple[str, ...]) -> Path:
+    times = {"when": "2024-01-31T12:00:00+00:00", "folder": "f", "method": "launcher"}
+    kept = {"program": program, "num_ranks": 8, "hosts": ["a", "b"]}
+    path = runs.parent / "history" / f"{len(program)}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    run = {**times, "host_of_rank": None, "seconds": 1.0, "predicted_s": None}
+    path.write_text(json.dumps({"kind": "history", "version": 1, **kept, "runs": [run]}))
+    return path
+
+
+def test_removing_runs_leaves_the_others_and_what_is_no_run(runs: Path) -> None:
+    for name in ("1-cg", "2-cg", "3-cg"):
+        leave_run(runs / name)
+    (runs.parent / "data").mkdir()
+
+    said = fairlead("runs", "--remove", "1-cg", "--remove", str(runs / "3-cg"))
+    refused = CliRunner().invoke(app, ["runs", "--remove", str(runs.parent / "data")])
+
+    assert said.exit_code == 0
+    assert [folder.name for folder in runs.iterdir()] == ["2-cg"]
+    assert isinstance(refused.exception, InputError)
+    assert "not the folder of a run" in str(refused.exception)
+    assert (runs.parent / "data").is_dir()
+
+
+def test_forgetting_a_program_removes_its_times_and_no_others(runs: Path) -> None:
+    leave_run(runs / "1-cg")
+    own, other = history_of(runs, ("./cg", "-v")), history_of(runs, ("./cg",))
+
+    said = fairlead("runs", "--forget", "1-cg")
+
+    assert said.stdout == "forgot the times of 1 runs of the program of 1-cg\n"
+    assert (own.exists(), other.exists(), (runs / "1-cg").exists()) == (False, True, True)
+
+
+def test_forgetting_a_program_by_its_name_removes_all_that_was_learned_of_it(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    cache = tmp_path / "cache" / "fairlead"
+    launcher = OpenMpi4(Path("mpirun"), (4, 1, 4))
+    for program in (("./cg", "-v"), ("./mg",)):
+        remember_traffic(fl.Traffic(np.eye(8), np.eye(8)), program, 8, launcher)
+        remember_input(program, 8, launcher, None)
+    (cache / "decisions").mkdir()
+    decision = cache / "decisions" / "1.json"
+    decision.write_text("")
+    leave_run(runs / "1-cg")
+    RunDirectory(runs / "2-cg").note("request", {"program": ["./cg", "-v"], "num_ranks": 8})
+    used = RunDirectory(runs / "3-cg")
+    used.note("request", {"program": ["./cg", "-v"], "num_ranks": 8})
+    used.note("kept_decision", {"file": decision})
+    own = history_of(runs, ("./cg", "-v"))
+
+    said = fairlead("runs", "--forget", "./cg")
+    unknown = fairlead("runs", "--forget", "./cg")
+
+    assert said.stdout == "forgot the times of 1 runs of the program of cg\n"
+    assert not own.exists() and not decision.exists()
+    assert len(list((cache / "traffic").glob("*.npz"))) == 1
+    assert len(list((cache / "inputs").rglob("*.json"))) == 1
+    assert "nor a program of which anything is kept" in str(unknown.exception)
 
 
 def test_jobs_count_together_and_a_comparison_is_called_one(runs: Path) -> None:
@@ -84,7 +168,7 @@ def test_jobs_count_together_and_a_comparison_is_called_one(runs: Path) -> None:
 
     first, second = rows(fairlead("runs"))[1:3]
 
-    assert first == ["1-jobs", "20", "-", "spread", "-", "2.5", "s", "exit", "code", "3"]
+    assert first == ["1-jobs", "20", "-", "spread", "-", "-", "2.5", "s", "exit", "code", "3"]
     assert second[-1] == "compared"
 
 
@@ -111,7 +195,7 @@ def test_jobs_count_together_and_a_comparison_is_called_one(runs: Path) -> None:
     ],
     ids=str,
 )
-def test_a_damaged_record_is_named_beside_the_others(
+def test_a_damaged_record_is_named_among_the_others(
     runs: Path, damage: bytes | None, problem: str
 ) -> None:
     leave_run(runs / "1-cg", end={"exit_code": 0, "seconds": 1.5})

@@ -108,3 +108,33 @@ def test_a_file_named_like_a_recording_is_read_and_an_unknown_one_is_answered(ne
     unknown = fairlead("show", "cg.C.33", cwd=tmp_path)
     assert unknown.returncode == 1
     assert "recording 'cg.C.33': there are bt.B.25, " in unknown.stderr
+
+
+def test_a_network_is_held_against_a_declared_topology(tmp_path):
+    # Host h1 stands in the other rack.
+    measured = np.array([0, 1, 0, 0, 1, 1, 1, 1])
+    is_near = measured[:, None] == measured
+    latency_s, bandwidth_Bps = np.where(is_near, 5e-5, 2e-4), np.where(is_near, 1e9, 2e8)
+    np.fill_diagonal(latency_s, 0.0)
+    np.fill_diagonal(bandwidth_Bps, np.inf)
+    hosts = [f"h{host}" for host in range(8)]
+    fl.Network(hosts, latency_s, bandwidth_Bps).save(tmp_path / "cloud.net.npz")
+    lines = [
+        f"SwitchName=r{r} Nodes=h{4 * r},h{4 * r + 1},h{4 * r + 2},h{4 * r + 3}" for r in (0, 1)
+    ]
+    text = "\n".join([*lines, "SwitchName=core Switches=r0,r1"])
+    (tmp_path / "topology.conf").write_text(text)
+    fairlead("import", "slurm", "topology.conf", "-o", "site.topo.npz", cwd=tmp_path)
+
+    said = fairlead("show", "cloud.net.npz", "--against", "site.topo.npz", cwd=tmp_path)
+    facts = fairlead("show", "cloud.net.npz", "--against", "site.topo.npz", "--json", cwd=tmp_path)
+
+    assert "h1 is declared " in " ".join(said.stdout.split())
+    assert [each["host"] for each in json.loads(facts.stdout)["misplaced"]] == ["h1"]
+
+
+def test_only_a_network_is_held_against_a_topology(tmp_path):
+    done = fairlead("show", "cg.C.32", "--against", "site.topo.npz", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "--against: needs a measured network" in " ".join(done.stderr.split())

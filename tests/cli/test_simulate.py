@@ -107,12 +107,12 @@ def test_wrong_usage_ends_with_2_and_says_what_is_allowed(arguments: list[str], 
 
 
 def test_help_lists_the_words_of_each_option() -> None:
-    told = re.sub(r"\s", "", run("simulate", "--help").stdout)
+    help_text = re.sub(r"\s", "", run("simulate", "--help").stdout)
     for words in (*OPTION_VALUES.values(), RATE_PER):
-        assert f":{','.join(words)}." in told
+        assert f":{','.join(words)}." in help_text
 
 
-def test_the_users_own_placements_are_shown_beside_the_methods(
+def test_the_users_own_placements_are_shown_next_to_the_methods(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -168,13 +168,13 @@ def test_placement_that_does_not_fit_is_refused_before_anything_is_placed(tmp_pa
     assert f"placement '{file}': has [2] ranks in its jobs" in str(said.exception)
 
 
-def test_what_decides_the_result_is_told_with_it() -> None:
+def test_what_decides_the_result_is_printed_with_it() -> None:
     arguments = ("simulate", "Real_workload_4", "--methods=cyclic", "--scale=0.01")
     changed = (*arguments, "--rate-per=process", "--compute-mops=2000", "--seed=3")
 
     assert run(*arguments).stdout.splitlines()[-1].endswith("loop open")
-    told = run(*changed).stdout.splitlines()[-1]
-    assert told.endswith("loop open, seed 3, rate per process; compute 2000 Mop/s")
+    heading = run(*changed).stdout.splitlines()[-1]
+    assert heading.endswith("loop open, seed 3, rate per process; compute 2000 Mop/s")
     (result,) = json.loads(run(*changed, "--json").stdout)
     assert result["machine"]["compute_Mops"] == 2000
     assert result["machine"]["nic_Bps"] == 1e9

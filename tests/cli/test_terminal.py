@@ -17,7 +17,7 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 import fairlead as fl
-from fairlead.act.launch.open_files import suspected_lack_of_files
+from fairlead.act.launch.open_files import explain_lack_of_files
 from fairlead.cli import app, main
 from fairlead.cli.output import stderr, stdout
 from fairlead.errors import LaunchError
@@ -77,8 +77,8 @@ def test_a_low_limit_is_reported_for_many_hosts() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     try:
-        assert "at most 256 files may be open" in suspected_lack_of_files(600)
-        assert "ulimit -n 2464" in suspected_lack_of_files(600)
-        assert suspected_lack_of_files(8) == ""
+        assert "at most 256 files may be open" in explain_lack_of_files(600)
+        assert "ulimit -n 2464" in explain_lack_of_files(600)
+        assert explain_lack_of_files(8) == ""
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -93,7 +93,7 @@ def test_wrong_usage_exits_with_2(tmp_path: Path) -> None:
     assert fairlead(tmp_path, "-n", "0", "--", "true").returncode == 2
 
 
-def test_long_times_are_told_without_exponents() -> None:
+def test_long_times_are_printed_without_exponents() -> None:
     calls = [CollectiveCall("allreduce", 2, 8, 10, 7200.0)]
     pairs = np.ones((2, 2))
     traffic = Traffic(pairs, pairs, run_time_s=3540.0, collectives=calls)

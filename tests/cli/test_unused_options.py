@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from fairlead.cli import app
 
-# CI runs as root in a container, which Open MPI has to be told to accept.
+# CI runs as root in a container, which Open MPI refuses unless variables allow it.
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 INPUTS = ("-n", "2", "-H", "a,b", "--network", "gone.net.npz")
 BY_MESSAGES = (*INPUTS, "--metric", "messages")

@@ -11,7 +11,7 @@ import typer
 from fairlead.cli.mpirun_spellings import in_our_spelling
 
 TAKES_VALUE = {"-n": True, "--np": True, "--hostfile": True, "-H": True, "--host": True,
-               "--launcher-args": True, "--json": False}  # fmt: skip
+               "--launcher-args": True, "--json": False, "--relay": True}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,13 @@ TAKES_VALUE = {"-n": True, "--np": True, "--hostfile": True, "-H": True, "--host
         ("--json -np 8 -- ./a", "--json -n 8 -- ./a"),
         ("--help", "--help"),
         ("-np", "-n"),
+        ("--relay ./a", "--relay always ./a"),
+        ("--relay -np 2 ./a", "--relay always -n 2 ./a"),
+        ("--relay -- auto", "--relay always -- auto"),
+        ("--relay auto ./a", "--relay auto ./a"),
+        ("--relay=never ./a", "--relay=never ./a"),
+        ("--no-relay ./a", "--relay never ./a"),
+        ("--relay", "--relay always"),
     ],
 )
 def test_spellings_of_all_launchers_are_ours(theirs: str, ours: str) -> None:

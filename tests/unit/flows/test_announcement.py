@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ from sessions import session_of
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
 from fairlead.flows.inputs.session import Session
-from fairlead.flows.inputs.tracing import TracedProgram
+from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.run.announcement import Announcement, decision_line
 from fairlead.report import run_view
 
@@ -38,7 +39,7 @@ def decided(budget_s: float | None) -> Decision:
     return Decision(None, Gain(0.01, -0.1, 0.1, 0.3), 1.0, 6, seconds=2.5, budget_s=budget_s)
 
 
-def test_the_time_of_a_decision_stands_beside_its_budget(session: Session) -> None:
+def test_the_time_of_a_decision_stands_next_to_its_budget(session: Session) -> None:
     line = decision_line(session, decided(3.75))
     assert line.endswith("; deciding took 2.5 s (budget 3.75 s), tracing 2 s")
 
@@ -46,6 +47,13 @@ def test_the_time_of_a_decision_stands_beside_its_budget(session: Session) -> No
 def test_where_nothing_may_be_measured_there_is_no_budget(session: Session) -> None:
     line = decision_line(session, decided(None))
     assert line.endswith("; deciding took 2.5 s, tracing 2 s")
+
+
+@pytest.mark.parametrize("basis", ["the measured rates", "the declared topology"])
+def test_what_the_network_rests_on_is_named(session: Session, basis: str) -> None:
+    placed = Decision(session.launchers, Gain(0.5, 0.5, 0.5, 0.0), 1.0)
+    line = decision_line(dataclasses.replace(session, basis=basis), placed)
+    assert f"less time on the network by {basis}, " in line
 
 
 def test_a_placement_that_has_proved_slower_is_named_as_the_reason(session: Session) -> None:

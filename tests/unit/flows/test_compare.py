@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from instances import groups_traffic, racks
-from narrators import Told
+from narrators import RecordingNarrator
 from sessions import session_of
 
 import fairlead as fl
@@ -19,10 +19,10 @@ from fairlead.errors import LaunchError
 from fairlead.flows.compare import flow
 from fairlead.flows.compare.comparison import Comparison
 from fairlead.flows.inputs.session import Session
-from fairlead.flows.inputs.tracing import TracedProgram
+from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.measure.observed_launcher import ObservedBinding
 from fairlead.narrator import Narrator
-from fairlead.watch.past_runs import recorded_steps
+from fairlead.watch.past_runs import load_steps
 
 NETWORK = racks([0, 1])
 LAUNCHER: Any = SimpleNamespace(
@@ -84,11 +84,11 @@ def interrupted_in_run(number: int, error: type[BaseException]) -> Callable[[str
 def test_interrupted_comparison_keeps_its_complete_rounds(
     session: Session, error: type[BaseException]
 ) -> None:
-    told, announced = Told(), Announced()
+    narrator, announced = RecordingNarrator(), Announced()
     with pytest.raises(error):
-        compare(session, interrupted_in_run(6, error), announced, told)
+        compare(session, interrupted_in_run(6, error), announced, narrator)
     [(comparison, folder)] = announced
-    assert told.lines == ["interrupted after 2 of 5 rounds"]
+    assert narrator.lines == ["interrupted after 2 of 5 rounds"]
     # The order rotates: launcher, scotch; scotch, launcher; and a launcher without its scotch.
     assert comparison.methods["launcher"].times_s == (1.0, 4.0)
     assert comparison.methods["scotch"].times_s == (2.0, 3.0)
@@ -114,8 +114,8 @@ def test_the_history_of_the_program_has_all_runs(session: Session) -> None:
     # By the time of the whole command, as those of `run` are.
     assert len(kept.runs) == 10
     assert kept.launcher_s() == 2.0
-    assert len(kept.dropped()) == 1
-    # The page of a comparison has its own times, which may be those that the program tells.
+    assert len(kept.find_dropped()) == 1
+    # The page of a comparison has its own times, which may be those that the program prints.
     assert not session.directory.file("history.json").exists()
 
 
@@ -157,7 +157,7 @@ def test_output_of_a_failed_run_is_kept(session: Session) -> None:
     with pytest.raises(LaunchError, match=r"'launcher' ended with exit code 3; its output is in"):
         compare(session, lambda _method: failed, Announced())
     assert session.directory.file("failed-run.log").read_text() == "out\nerr\n"
-    assert recorded_steps(session.directory.path)["end"]["exit_code"] == 1
+    assert load_steps(session.directory.path)["end"]["exit_code"] == 1
 
 
 def test_failed_run_whose_output_cannot_be_kept_tells_both(session: Session) -> None:

@@ -124,11 +124,11 @@ def test_tie_within_the_noise_is_no_inversion():
     assert found.sentence().endswith("all methods tie within the noise, so none can be ranked.")
 
 
-def test_ties_beside_clear_differences_are_named():
+def test_ties_among_clear_differences_are_named():
     noise = np.array([0.9, 1.0, 1.1, 0.95])
     methods = {
         "launcher": runs(HOSTS, [0, 1], 6 * noise, 1.0),
-        "cyclic": runs(HOSTS, [1, 0], 12 * noise, 3.0),
+        "cyclic": runs(HOSTS, [1, 1], 12 * noise, 3.0),
         "scotch": runs(HOSTS, [1, 0], 5.99 * noise[::-1], 2.0),
     }
 
@@ -138,7 +138,7 @@ def test_ties_beside_clear_differences_are_named():
     assert sentence.endswith("Ties within the noise: scotch and launcher.")
 
 
-def test_single_runs_cannot_be_told_apart():
+def test_single_runs_cannot_be_distinguished():
     methods = {
         "launcher": runs(HOSTS, [0, 1], [6.0], 1.0),
         "scotch": runs(HOSTS, [1, 0], [3.0], 2.0),

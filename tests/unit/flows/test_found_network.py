@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from instances import groups_traffic, racks
-from narrators import Told
+from narrators import RecordingNarrator
 
 import fairlead as fl
 from fairlead.flows.inputs.found_network import FoundNetwork
@@ -32,12 +32,18 @@ def measured_in_part(num_pairs: int) -> fl.Network:
     return dataclasses.replace(NETWORK, **known)
 
 
-def settled(network: fl.Network, told: Told, *, has_budget: bool = True) -> fl.Network:
+def settled(
+    network: fl.Network, narrator: RecordingNarrator, *, has_budget: bool = True
+) -> fl.Network:
     source: Any = SimpleNamespace(
-        name="probe", is_given=False, at_hand=lambda _: None, measured=lambda *_: network
+        name="probe",
+        is_given=False,
+        has_true_rates=True,
+        at_hand=lambda _: None,
+        measure=lambda *_: network,
     )
     found = FoundNetwork(
-        source, fl.Cluster.uniform(NETWORK.hosts, 1), False, told, has_budget=has_budget
+        source, fl.Cluster.uniform(NETWORK.hosts, 1), False, narrator, has_budget=has_budget
     )
     found.look(dict)
     launchers = fl.Placement(NETWORK.hosts, np.arange(8), "launcher")
@@ -45,11 +51,11 @@ def settled(network: fl.Network, told: Told, *, has_budget: bool = True) -> fl.N
 
 
 def test_pairs_that_the_budget_left_out_are_estimated() -> None:
-    told = Told()
+    narrator = RecordingNarrator()
 
-    network = settled(measured_in_part(20), told)
+    network = settled(measured_in_part(20), narrator)
 
-    assert told.lines == [
+    assert narrator.lines == [
         "network: 40 of 56 pairs of hosts were measured in time, the others are estimated"
     ]
     assert network.unmeasured_pairs() == []
@@ -58,16 +64,16 @@ def test_pairs_that_the_budget_left_out_are_estimated() -> None:
 
 def test_too_few_pairs_are_the_budget_s_fault() -> None:
     with pytest.raises(fl.TopologyError, match="nor 45 more pairs: give the probe more time"):
-        settled(measured_in_part(5), Told())
+        settled(measured_in_part(5), RecordingNarrator())
 
 
 def test_without_a_budget_a_pair_that_was_not_measured_is_an_error() -> None:
     with pytest.raises(fl.TopologyError, match="nor 15 more pairs"):
-        settled(measured_in_part(20), Told(), has_budget=False)
+        settled(measured_in_part(20), RecordingNarrator(), has_budget=False)
 
 
 def test_a_whole_network_stays_as_it_is() -> None:
-    told = Told()
+    narrator = RecordingNarrator()
 
-    assert settled(NETWORK, told) is NETWORK
-    assert told.lines == []
+    assert settled(NETWORK, narrator) is NETWORK
+    assert narrator.lines == []

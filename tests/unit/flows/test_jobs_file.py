@@ -17,7 +17,7 @@ def written(folder: Path, *jobs: str) -> Path:
     return path
 
 
-def test_jobs_come_in_order_and_files_are_beside_the_toml_file(tmp_path: Path) -> None:
+def test_jobs_come_in_order_and_files_are_next_to_the_toml_file(tmp_path: Path) -> None:
     path = written(
         tmp_path,
         "program = \"./cg --size 'a b'\"\nranks = 4",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from narrators import Told
+from narrators import RecordingNarrator
 
 import fairlead as fl
 from fairlead.act.launch import HostedRank, Launcher, LaunchSpec, parse_hostfile
@@ -53,21 +53,27 @@ def seen(
     starts: Callable[..., list[HostedRank]],
     **options: float,
 ) -> tuple[Cluster, Placement, list[str]]:
-    told = Told()
+    narrator = RecordingNarrator()
     given = GivenHosts(Path("/dev/null"))
     cluster = dataclasses.replace(parse_hostfile(hosts, "hosts"), given=given)
     found = observe_launcher(
-        launcher, cluster, num_ranks, (), told, observe=starts, **({"max_age_s": 60.0} | options)
+        launcher,
+        cluster,
+        num_ranks,
+        (),
+        narrator,
+        observe=starts,
+        **({"max_age_s": 60.0} | options),
     )
-    return found.cluster, found.placement, told.lines
+    return found.cluster, found.placement, narrator.lines
 
 
 def test_bare_names_have_the_slots_that_open_mpi_fills_by_itself() -> None:
-    cluster, placement, told = seen(OPEN_MPI, BARE, 4, Starts())
+    cluster, placement, lines = seen(OPEN_MPI, BARE, 4, Starts())
 
     assert cluster.slots == (2, 2, 2, 2)
     assert placement.host_names() == ["h0", "h0", "h1", "h1"]
-    assert (placement.method, told) == ("launcher", [])
+    assert (placement.method, lines) == ("launcher", [])
 
 
 def test_hydra_goes_through_bare_names_again_and_again() -> None:
@@ -92,12 +98,13 @@ def test_more_ranks_than_the_launcher_takes_are_refused_in_its_words() -> None:
 
 
 def test_what_cannot_be_observed_is_assumed_and_said() -> None:
-    cluster, placement, told = seen(OPEN_MPI, "h0:2\nh1:2\n", 3, Starts(refuses="no route"))
+    cluster, placement, lines = seen(OPEN_MPI, "h0:2\nh1:2\n", 3, Starts(refuses="no route"))
 
     assert placement.host_names() == ["h0", "h0", "h1"]
     assert (cluster.slots, cluster.given) == ((2, 2), None)
-    assert told == [
-        "launcher's placement: not observed, hosts filled in their order assumed: no route"
+    assert lines == [
+        "launcher's placement: cannot be observed; assuming that hosts are filled in order: "
+        "no route"
     ]
 
 

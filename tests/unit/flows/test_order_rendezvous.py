@@ -14,7 +14,7 @@ from fairlead.errors import InputError, LaunchError
 from fairlead.flows.order.rendezvous import (
     Place,
     as_json,
-    joined_ordering,
+    join_ordering,
     parse_place,
     place_of_step,
 )
@@ -71,9 +71,9 @@ def test_order_reaches_those_that_join_as_it_is() -> None:
         ("b", "a"), (2, 2), ("a", "b"), ("c",), Gain(0.3, 0.1, 0.4), True, (BadHost("c", ()),)
     )
 
-    assert joined_ordering(json.loads(json.dumps(as_json(ordering, "b")))) == (ordering, "b")
+    assert join_ordering(json.loads(json.dumps(as_json(ordering, "b")))) == (ordering, "b")
 
 
 def test_order_of_another_version_is_refused() -> None:
     with pytest.raises(LaunchError, match="another version"):
-        joined_ordering({"hosts": ["a"]})
+        join_ordering({"hosts": ["a"]})

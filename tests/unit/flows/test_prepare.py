@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from narrators import Told
+from narrators import RecordingNarrator
 
 import fairlead as fl
 from fairlead.act.launch import HostedRank, Launcher, LaunchSpec, read_hostfile
@@ -21,18 +21,20 @@ from fairlead.flows.request import (
     NetworkRequest,
     RelayRequest,
     Request,
-    named_or_allocated,
+    find_hosts,
 )
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.trace import TracedRun
+from fairlead.watch.concurrent_runs import ConcurrentRuns, announce_run
 from fairlead.watch.history import History
-from fairlead.watch.past_runs import past_runs, recorded_steps
+from fairlead.watch.history_store import recall
+from fairlead.watch.past_runs import load_steps, past_runs
 
 DEFAULT_NETWORK = NetworkRequest()
 
 
 class World:
-    """Three hosts, a probe that finds what it is told, and what the user was told."""
+    """Three hosts, a probe that finds a given network, and the lines that were printed."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
@@ -45,7 +47,7 @@ class World:
         self.folder = folder
         self.found = network()
         self.probes = 0
-        self.told = Told()
+        self.narrator = RecordingNarrator()
         (folder / "hosts").write_text("a\nb\nc\n")
         fl.Traffic(bytes=np.eye(2), messages=np.eye(2)).save(folder / "two.traffic.npz")
 
@@ -61,15 +63,20 @@ class World:
         return [HostedRank(hosts[rank % len(hosts)], "0") for rank in range(number)]
 
     def prepare(
-        self, *program: str, network: NetworkRequest = DEFAULT_NETWORK, **options: Any
+        self,
+        *program: str,
+        network: NetworkRequest = DEFAULT_NETWORK,
+        alongside: ConcurrentRuns | None = None,
+        **options: Any,
     ) -> tuple[Session, list[str]]:
-        told = self.told = Told()
+        narrator = self.narrator = RecordingNarrator()
         hosts = {"cluster": read_hostfile(self.folder / "hosts"), "num_ranks": 2}
         traffic = {"traffic": self.folder / "two.traffic.npz"}
         request = Request(program or ("true",), network=network, **(hosts | traffic | options))
         launcher = OpenMpi4(Path("mpirun"), (4, 1, 4))
         probe_program = ProbeProgram(launcher, request.launcher.arguments)
-        return prepare(request, told, probe_program, self.steps), told.lines
+        session = prepare(request, narrator, probe_program, self.steps, alongside)
+        return session, narrator.lines
 
 
 @pytest.fixture
@@ -128,19 +135,38 @@ def test_a_kept_network_saves_the_probe(world: World) -> None:
     assert world.probes == 1
 
 
+def test_what_another_run_disturbs_is_measured_for_this_run_alone(world: World) -> None:
+    def check(*_arguments: Any) -> Any:
+        raise AssertionError("what the other run sends would be taken for a change of the network")
+
+    world.steps = dataclasses.replace(world.steps, check=check)
+    with announce_run(["a"], "own") as own, announce_run(["a"], "other"):
+        world.prepare(alongside=own)
+        world.prepare(alongside=own)
+        assert world.probes == 2
+
+    world.prepare()
+    assert world.probes == 3
+    with announce_run(["a"], "own") as own, announce_run(["a"], "other"):
+        world.prepare(alongside=own)
+    assert world.probes == 3
+
+
 def test_a_cache_that_cannot_be_written_is_only_a_warning(world: World) -> None:
     (world.folder / "cache").write_text("a file, not a folder")
-    session, told = world.prepare()
+    session, lines = world.prepare()
     assert session.cluster.hosts == ("a", "b", "c")
-    assert f"network: not kept for later runs: {world.folder}/cache/fairlead/networks: " in told[-1]
+    assert (
+        f"network: not cached for later runs: {world.folder}/cache/fairlead/networks: " in lines[-1]
+    )
 
 
 def test_a_dead_host_is_left_out_only_on_request(world: World) -> None:
     world.found = without_b()
     for _ in range(2):
-        session, told = world.prepare(network=NetworkRequest(skip_unreachable=True))
+        session, lines = world.prepare(network=NetworkRequest(skip_unreachable=True))
         assert session.cluster.hosts == ("a", "c")
-        assert "network: host 'b' is left out: no answer within 10 s" in told
+        assert "network: host 'b' is left out: no answer within 10 s" in lines
     assert world.probes == 1
 
     world.found = network()
@@ -153,9 +179,9 @@ def test_a_file_without_a_dead_host_is_refused_or_named(world: World) -> None:
     with pytest.raises(fl.TopologyError, match=r"old.net.npz: measured without host 'b' \(no ans"):
         world.prepare(network=NetworkRequest(str(file)))
 
-    session, told = world.prepare(network=NetworkRequest(str(file), skip_unreachable=True))
+    session, lines = world.prepare(network=NetworkRequest(str(file), skip_unreachable=True))
     assert session.cluster.hosts == ("a", "c")
-    assert "network: host 'b' is left out: no answer within 10 s" in told
+    assert "network: host 'b' is left out: no answer within 10 s" in lines
 
 
 def test_ranks_that_do_not_fit_the_hosts_that_are_left_are_refused(world: World) -> None:
@@ -193,29 +219,29 @@ def slow_traffic(world: World) -> Path:
 def test_an_implausible_network_is_named_and_measured_anew(world: World) -> None:
     world.prepare()
     assert world.probes == 1
-    _, told = world.prepare(traffic=slow_traffic(world))
+    _, lines = world.prepare(traffic=slow_traffic(world))
     assert world.probes == 2
-    assert any("by these rates the program's messages take 1 s" in line for line in told)
+    assert any("by these rates the program's messages take 1 s" in line for line in lines)
 
 
 def test_one_that_was_measured_just_now_is_measured_once_more(world: World) -> None:
-    _, told = world.prepare(traffic=slow_traffic(world))
+    _, lines = world.prepare(traffic=slow_traffic(world))
     assert world.probes == 2
-    assert any("measured on a busy machine?" in line for line in told)
+    assert any("measured on a busy machine?" in line for line in lines)
 
 
 def test_an_implausible_file_is_named_and_taken_as_it_is(world: World) -> None:
     file = world.folder / "given.net.npz"
     network().save(file)
-    _, told = world.prepare(traffic=slow_traffic(world), network=NetworkRequest(str(file)))
+    _, lines = world.prepare(traffic=slow_traffic(world), network=NetworkRequest(str(file)))
     assert world.probes == 0
-    assert any("measured on a busy machine?" in line for line in told)
+    assert any("measured on a busy machine?" in line for line in lines)
 
 
 def test_no_hostfile_and_no_allocation_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.environ", {})
     with pytest.raises(fl.InputError, match="--hostfile FILE"):
-        named_or_allocated(None)
+        find_hosts(None)
 
 
 def test_a_first_run_that_has_ended_well_ends_well_whatever_is_measured_then(
@@ -237,13 +263,13 @@ def test_a_first_run_that_has_ended_well_ends_well_whatever_is_measured_then(
     assert run.exit_code == 0
     why = "the hosts do not answer any more"
     assert f"the program has ended well; nothing is decided for the next run: {why}" in (
-        world.told.lines
+        world.narrator.lines
     )
-    end = recorded_steps(run.folder)["end"]
+    end = load_steps(run.folder)["end"]
     assert (end["seconds"], end["undecided"]) == (3.0, why)
     # It is a run like any other in the history.
-    kept = [file for file in (world.folder / "state").rglob("*.json") if "history" in str(file)]
-    assert [len(History.load(file).runs) for file in kept if file.parent != run.folder] == [1]
+    (kept,) = (world.folder / "state" / "fairlead" / "history").glob("*.json")
+    assert len(recall(kept, History.load(kept)).runs) == 1
 
 
 def test_a_traced_run_before_the_run_itself_is_no_result(world: World) -> None:
@@ -272,7 +298,7 @@ def test_a_first_run_without_a_trace_ends_well_and_measures_nothing(world: World
     assert world.probes == 0
     (run,) = past_runs()
     assert (run.exit_code, run.measured_s) == (0, 2.0)
-    (line,) = [line for line in world.told.lines if "left no trace" in line]
+    (line,) = [line for line in world.narrator.lines if "left no trace" in line]
     assert line.startswith("the program has ended well; nothing is decided for the next run: ")
 
 
@@ -292,17 +318,17 @@ def test_a_program_that_ends_well_after_a_signal_has_ended_well_only_if_it_was_t
 
     assert ended.value.code == code
     (run,) = past_runs()
-    assert recorded_steps(run.folder)["end"]["signal"] == 15
+    assert load_steps(run.folder)["end"]["signal"] == 15
 
 
 def test_what_a_first_run_does_without_is_named(world: World) -> None:
     traced = TracedRun(fl.Traffic(bytes=np.eye(2), messages=np.eye(2)), 3.0)
     world.steps = dataclasses.replace(world.steps, trace=lambda *_, **__: traced)
 
-    _, told = world.prepare(traffic=None, first="auto", relays=RelayRequest())
+    _, lines = world.prepare(traffic=None, first="auto", relays=RelayRequest())
 
-    assert "--relay has no effect in a run that is traced, but in the next" in told
-    assert not any("--plan" in line for line in told)
+    assert "--relay has no effect in this traced run, only in the next one" in lines
+    assert not any("--plan" in line for line in lines)
 
 
 def test_a_crash_in_the_traced_run_is_the_end_of_the_run(world: World) -> None:
@@ -314,7 +340,7 @@ def test_a_crash_in_the_traced_run_is_the_end_of_the_run(world: World) -> None:
         world.prepare(traffic=None)
     (run,) = past_runs()
     assert run.exit_code == 7
-    assert recorded_steps(run.folder)["end"]["failure"].endswith("exit code 7")
+    assert load_steps(run.folder)["end"]["failure"].endswith("exit code 7")
 
 
 @pytest.mark.parametrize(
@@ -327,7 +353,7 @@ def test_whatever_ends_the_preparations_is_the_end_of_the_run(
         raise how
 
     world.steps = dataclasses.replace(world.steps, probe=end)
-    # Ctrl-C was told in one line, so that the command only has to end.
+    # Ctrl-C was reported in one line, so that the command only has to end.
     with pytest.raises(RuntimeError if code == 1 else SystemExit):
         world.prepare()
     assert [run.exit_code for run in past_runs()] == [code]
@@ -342,7 +368,7 @@ def test_whatever_ends_the_preparations_is_the_end_of_the_run(
          "kept for the next run: the traffic of the program; "),
     ],
 )  # fmt: skip
-def test_ctrl_c_is_told_with_what_it_interrupted_and_what_is_kept(
+def test_ctrl_c_is_reported_with_what_it_interrupted_and_what_is_kept(
     world: World, step: str, line: str
 ) -> None:
     def end(*_arguments: Any, **_options: Any) -> Any:
@@ -354,7 +380,7 @@ def test_ctrl_c_is_told_with_what_it_interrupted_and_what_is_kept(
 
     (run,) = past_runs()
     assert caught.value.code == 130
-    assert world.told.lines[-1] == f"{line}the record of this run: {run.folder}"
+    assert world.narrator.lines[-1] == f"{line}the record of this run: {run.folder}"
 
 
 def test_an_mpi_without_build_is_named_before_anything_starts(world: World) -> None:
@@ -367,4 +393,4 @@ def test_an_mpi_without_build_is_named_before_anything_starts(world: World) -> N
     world.steps = Steps(unreachable_hosts=never, probe=never, trace=never, find=missing)
     with pytest.raises(fl.LaunchError, match="not built"):
         world.prepare()
-    assert (past_runs(), world.told.lines) == ([], [])
+    assert (past_runs(), world.narrator.lines) == ([], [])

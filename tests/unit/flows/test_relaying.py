@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Relays start only where there is a way around some pair, and the user is told what to expect."""
+"""Relays start only where there is a way around some pair, and the expected effect is printed."""
 
 from __future__ import annotations
 
@@ -7,20 +7,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from narrators import RecordingNarrator
 
 from fairlead.decide.routes import faster_pairs, path_table
 from fairlead.flows.run.relays import carried_line, useful_paths
 from fairlead.model.network import Network
-from fairlead.narrator import Narrator
 from fairlead.watch.carried import Carried
-
-
-class Lines(Narrator):
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def tell(self, line: str) -> None:
-        self.told.append(line)
 
 
 def network(rates: list[list[float]]) -> Network:
@@ -30,35 +22,35 @@ def network(rates: list[list[float]]) -> Network:
     return Network(tuple("abc"[: len(rates)]), latency_s, bandwidth_Bps)
 
 
-def test_the_number_of_pairs_that_gain_is_told() -> None:
-    lines = Lines()
+def test_the_number_of_pairs_that_gain_is_reported() -> None:
+    narrator = RecordingNarrator()
 
-    table = useful_paths(network([[0, 1e7, 1e8], [1e8, 0, 1e8], [1e8, 1e8, 0]]), "trials", lines)
+    table = useful_paths(network([[0, 1e7, 1e8], [1e8, 0, 1e8], [1e8, 1e8, 0]]), "trials", narrator)
 
     assert table is not None
-    assert lines.told == ["relays: expected to be faster on 1 of 6 pairs of hosts"]
+    assert narrator.lines == ["relays: expected to be faster on 1 of 6 pairs of hosts"]
 
 
 def test_between_two_hosts_only_several_connections_can_help() -> None:
     two = network([[0, 1e7], [1e8, 0]])
-    lines = Lines()
+    narrator = RecordingNarrator()
 
-    assert useful_paths(two, "mcm", lines) is None
-    table = useful_paths(two, "trials", lines)
+    assert useful_paths(two, "mcm", narrator) is None
+    table = useful_paths(two, "trials", narrator)
 
     assert table is not None and len(table.routes) == 2
     lack = "no pair of hosts has a useful way by a third one"
-    assert lines.told == [
+    assert narrator.lines == [
         f"no message is relayed: {lack}",
         f"relays: {lack}; several connections are tried",
     ]
 
 
 def test_pairs_that_were_not_measured_are_the_reason() -> None:
-    lines = Lines()
+    narrator = RecordingNarrator()
 
-    assert useful_paths(network([[0, np.nan], [1e8, 0]]), "trials", lines) is None
-    assert lines.told[0].startswith("no message is relayed: ")
+    assert useful_paths(network([[0, np.nan], [1e8, 0]]), "trials", narrator) is None
+    assert narrator.lines[0].startswith("no message is relayed: ")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +72,7 @@ def test_pairs_that_were_not_measured_are_the_reason() -> None:
         ),
     ],
 )
-def test_what_carried_the_messages_is_told(found: Carried, line: str) -> None:
+def test_what_carried_the_messages_is_reported(found: Carried, line: str) -> None:
     assert carried_line(found, "abc", 65536) == line
 
 
@@ -100,7 +92,7 @@ def probed_quickly(bandwidth_Bps: np.ndarray, sigma: float) -> Network:
 def test_noise_of_an_even_network_is_no_reason_for_relays() -> None:
     even = probed_quickly(np.full((8, 8), 1e8), 0.25)
 
-    table = useful_paths(even, "trials", Lines())
+    table = useful_paths(even, "trials", RecordingNarrator())
 
     assert len(faster_pairs(path_table(even))) > 20
     assert table is not None
@@ -111,7 +103,7 @@ def test_a_slow_pair_of_a_noisy_network_is_one() -> None:
     rates_Bps = np.full((8, 8), 1e8)
     rates_Bps[2, 5] = 1e7
 
-    table = useful_paths(probed_quickly(rates_Bps, 0.25), "trials", Lines())
+    table = useful_paths(probed_quickly(rates_Bps, 0.25), "trials", RecordingNarrator())
 
     assert table is not None
     assert faster_pairs(table) == [(2, 5)]

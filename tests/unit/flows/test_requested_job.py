@@ -6,11 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from narrators import Told
+from narrators import RecordingNarrator
 
 import fairlead as fl
 from fairlead.act.launch import Launcher, LaunchSpec
-from fairlead.flows.inputs.requested_job import requested_job
+from fairlead.act.launch.program_mpi import ProgramMpi
+from fairlead.act.launch.srun import Srun
+from fairlead.flows.inputs.requested_job import find_job
 from fairlead.flows.request import LauncherRequest
 
 HOSTS = fl.Cluster(("a", "b"), (2, 2))
@@ -32,16 +34,16 @@ def start(_launcher: Launcher, spec: LaunchSpec) -> list[str]:
 
 
 def test_what_the_user_gave_is_taken_without_a_word() -> None:
-    told = Told()
-    job = requested_job(4, HOSTS, LauncherRequest(), told)
-    assert (job, told.lines) == ((4, HOSTS), [])
+    narrator = RecordingNarrator()
+    job = find_job(4, HOSTS, LauncherRequest(), narrator)
+    assert (job, narrator.lines) == ((4, HOSTS), [])
 
 
 def test_without_a_number_of_ranks_the_launcher_is_asked() -> None:
-    told = Told()
+    narrator = RecordingNarrator()
     by = LauncherRequest(arguments=("--oversubscribe",))
-    assert requested_job(None, HOSTS, by, told, start) == (3, HOSTS)
-    assert told.lines == ["3 ranks on 2 hosts as the launcher starts without -n"]
+    assert find_job(None, HOSTS, by, narrator, start) == (3, HOSTS)
+    assert narrator.lines == ["3 ranks on 2 hosts as the launcher starts without -n"]
 
 
 def test_without_hosts_those_of_the_allocation_are_named(
@@ -52,10 +54,10 @@ def test_without_hosts_those_of_the_allocation_are_named(
     for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_JOB_ID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PBS_NODEFILE", str(nodes))
-    told = Told()
-    job = requested_job(4, None, LauncherRequest(), told)
+    narrator = RecordingNarrator()
+    job = find_job(4, None, LauncherRequest(), narrator)
     assert (job.cluster.hosts, job.cluster.slots) == (("a", "b"), (2, 2))
-    assert told.lines == ["4 ranks on 2 hosts of this allocation"]
+    assert narrator.lines == ["4 ranks on 2 hosts of this allocation"]
 
 
 def test_a_launcher_that_does_not_start_without_a_number_is_named() -> None:
@@ -64,4 +66,24 @@ def test_a_launcher_that_does_not_start_without_a_number_is_named() -> None:
 
     message = "without -n Open MPI ends with: There are not enough slots"
     with pytest.raises(fl.LaunchError, match=message):
-        requested_job(None, HOSTS, LauncherRequest(), Told(), fail)
+        find_job(None, HOSTS, LauncherRequest(), RecordingNarrator(), fail)
+
+
+def test_a_scheduler_whose_hosts_do_not_answer_has_a_rank_for_each_slot(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(_launcher: Launcher, _spec: LaunchSpec) -> list[str]:
+        raise fl.LaunchError("srun: Job step aborted")
+
+    mpi = ProgramMpi("mpich", (4, 0, 2), "mpich-libmpich.so.12", Path("/lib/libmpich.so.12"))
+    srun = Srun(Path("/usr/bin/srun"), (22, 5), mpi)
+    monkeypatch.setattr("fairlead.flows.inputs.requested_job.detect", lambda *_: srun)
+    narrator = RecordingNarrator()
+
+    assert find_job(None, HOSTS, LauncherRequest(), narrator, fail) == (4, HOSTS)
+
+    (line,) = narrator.lines
+    assert line.startswith(
+        "4 ranks on 2 hosts, one for each slot: the number of ranks is not known"
+    )
+    assert line.endswith("srun: Job step aborted")

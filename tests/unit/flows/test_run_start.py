@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from narrators import Told
+from narrators import RecordingNarrator
 from sessions import even_network, session_of
 
 import fairlead as fl
@@ -15,11 +15,11 @@ from fairlead.act.launch import LaunchSpec
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
-from fairlead.flows.inputs.tracing import TracedProgram
+from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.request import Request
+from fairlead.flows.run import placing
 from fairlead.flows.run.features import FeaturePlan
 from fairlead.flows.run.flow import launch_program, record_end
-from fairlead.flows.run.placing import still_holds
 from fairlead.watch.history import History, RunTime, now
 
 
@@ -34,7 +34,7 @@ class Direct(OpenMpi4):
 def start_program(
     folder: Path, *program: str, plans: Sequence[FeaturePlan] = ()
 ) -> tuple[int, list[str]]:
-    told = Told()
+    narrator = RecordingNarrator()
     request = Request(program, 2, fl.Cluster(("a",), (2,)))
     traffic = fl.Traffic(bytes=np.eye(2), messages=np.eye(2))
     session = session_of(
@@ -43,11 +43,11 @@ def start_program(
         network=even_network(1),
         request=request,
         launcher=Direct(Path("mpirun"), (4, 1, 4)),
-        narrator=told,
+        narrator=narrator,
     )
     launched = launch_program(session, plans)
     record_end(session, launched)
-    return launched.finished.returncode, told.lines
+    return launched.finished.returncode, narrator.lines
 
 
 def test_exit_code_is_the_programs(tmp_path: Path) -> None:
@@ -56,15 +56,15 @@ def test_exit_code_is_the_programs(tmp_path: Path) -> None:
 
 def test_exit_code_outlives_a_record_that_cannot_be_written(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    code, told = start_program(run, "sh", "-c", f"rm -r {run}; exit 7")
+    code, lines = start_program(run, "sh", "-c", f"rm -r {run}; exit 7")
     assert code == 7
-    assert len(told) == 1
-    assert told[0].startswith(f"the record of this run is lost: {run}/run.json: cannot be")
+    assert len(lines) == 1
+    assert lines[0].startswith(f"the record of this run is lost: {run}/run.json: cannot be")
 
 
 def test_a_decision_against_what_has_proved_slower_holds_where_something_has() -> None:
     def history(*seconds_of_placed: float) -> History:
-        runs = [(None, 10.0), *((("b", "a"), seconds) for seconds in seconds_of_placed)]
+        runs = [*[(None, 10.0)] * 3, *((("b", "a"), seconds) for seconds in seconds_of_placed)]
         return History(
             program=("./solver",), num_ranks=2, hosts=("a", "b"),
             runs=tuple(
@@ -77,8 +77,11 @@ def test_a_decision_against_what_has_proved_slower_holds_where_something_has() -
     barred = Decision(None, none, network_s=8.0, is_barred=True)
     placed = Decision(fl.Placement(["a", "b"], [1, 0]), Gain(0.5, 0.4, 0.6), network_s=8.0)
 
-    assert still_holds(barred, history(12.0))
+    def still_holds(kept: Decision, history: History) -> bool:
+        return placing.still_holds(kept, history, history.find_dropped())
+
+    assert still_holds(barred, history(12.0, 12.0, 12.0))
     assert not still_holds(barred, history())
     assert still_holds(placed, history(8.0))
-    assert not still_holds(placed, history(12.0))
+    assert not still_holds(placed, history(12.0, 12.0, 12.0))
     assert still_holds(Decision(None, none, network_s=8.0), history())

@@ -12,7 +12,7 @@ import pytest
 import fairlead as fl
 from fairlead.act.tuning_files import TUNING_FILES
 from fairlead.flows.tune.flow import TuneRequest
-from fairlead.flows.tune.native import measured, native_calls, ring_order
+from fairlead.flows.tune.native import native_calls, ring_order, time_native
 from fairlead.measure.collective_times import CollectiveTimes, NativeWay, TimedCall
 
 HOSTS = ("a", "b", "c", "d")
@@ -44,7 +44,7 @@ class Program:
 
 def found(time_of: dict[str, float], other_order: float = 1.0) -> Any:
     program: Any = Program({"own": 1.0, **time_of}, other_order)
-    return measured(CALL, program, OMPI, ORDER, 1.0)
+    return time_native(CALL, program, OMPI, ORDER, 1.0)
 
 
 def test_order_of_a_ring_stays_with_rank_0_and_keeps_racks_together() -> None:
@@ -65,7 +65,7 @@ def test_order_of_a_ring_stays_with_rank_0_and_keeps_racks_together() -> None:
 def test_best_algorithm_of_each_order_is_measured_again() -> None:
     program: Any = Program({"own": 1.0, "binomial": 0.5, "chain": 0.7})
 
-    measured(CALL, program, OMPI, ORDER, 1.0)
+    time_native(CALL, program, OMPI, ORDER, 1.0)
 
     pilot, again = program.calls
     assert len(pilot) == 2 * len(OMPI.algorithms("bcast", 8, 65536))
@@ -73,7 +73,7 @@ def test_best_algorithm_of_each_order_is_measured_again() -> None:
     assert again == [NativeWay(order=ORDER), NativeWay(binomial), NativeWay(binomial, ORDER)]
 
 
-def test_own_choice_is_kept_beside_the_best_algorithms() -> None:
+def test_own_choice_is_kept_with_the_best_algorithms() -> None:
     times_s = found({"binomial": 0.5}, other_order=0.4).times_s
 
     assert times_s[0].tolist() == [1.0, 0.5, 0.4, 0.2]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from narrators import Told
+from narrators import RecordingNarrator
 
 import fairlead as fl
 from fairlead.act.launch.openmpi4 import OpenMpi4
@@ -17,7 +17,7 @@ from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.expected_gain import Gain
 from fairlead.errors import ProbeError
 from fairlead.flows.run.collectives import saved_share, worth_tuning
-from fairlead.flows.tune.flow import Tuning, planned, within_budget
+from fairlead.flows.tune.flow import Tuning, plan_candidates, within_budget
 from fairlead.measure.collective_times import TimedCall
 from fairlead.model.traffic import CollectiveCall
 from fairlead.narrator import Narrator
@@ -111,7 +111,7 @@ def test_root_of_a_schedule_is_among_the_hosts_of_the_ranks() -> None:
     rates_Bps = np.where(np.eye(3), np.inf, 1e8)
     network = fl.Network(("a", "b", "c"), np.where(np.eye(3), 0.0, 1e-5), rates_Bps)
 
-    schedules = planned(TimedCall("bcast", 4096, (3, 1, 0), root=2), network, placement)
+    schedules = plan_candidates(TimedCall("bcast", 4096, (3, 1, 0), root=2), network, placement)
 
     assert {schedule.num_hosts for schedule in schedules} == {2}
     assert {schedule.root for schedule in schedules} == {1}
@@ -153,7 +153,7 @@ def test_no_call_begins_after_the_budget() -> None:
         clock.now_s += 6.0
         return choice(call)
 
-    narrator = Told()
+    narrator = RecordingNarrator()
 
     assert len(within_budget(CALLS, measured, 12.0, narrator, clock)) == 2
     assert narrator.lines == [
@@ -188,13 +188,13 @@ def test_no_call_begins_after_the_budget_where_none_has_worked_either() -> None:
         clock.now_s += 180.0
         raise ProbeError("did not end within 120 s and was stopped")
 
-    narrator = Told()
+    narrator = RecordingNarrator()
     with pytest.raises(fl.ProbeError, match="did not end"):
         within_budget(CALLS, measured, 10.0, narrator, clock)
     assert len(begun) == 1
 
 
-def test_a_call_that_has_failed_is_not_told_as_one_without_time() -> None:
+def test_a_call_that_has_failed_is_not_reported_as_one_without_time() -> None:
     clock = Clock()
 
     def measured(call: TimedCall, _time_s: float) -> Choice:
@@ -203,7 +203,7 @@ def test_a_call_that_has_failed_is_not_told_as_one_without_time() -> None:
             raise ProbeError("lost")
         return choice(call)
 
-    narrator = Told()
+    narrator = RecordingNarrator()
     assert len(within_budget(CALLS, measured, 12.0, narrator, clock)) == 1
     assert narrator.lines == [
         "collectives: bcast of 2 B: lost",
@@ -212,7 +212,7 @@ def test_a_call_that_has_failed_is_not_told_as_one_without_time() -> None:
 
 
 def test_blocks_of_allgatherv_count_as_their_mean() -> None:
-    # Of four ranks, two pass 100 bytes and two 300.
+    # Two of four ranks pass 100 bytes, and two 300.
     blocks = call("allgatherv", 100, 4.0), call("allgatherv", 300, 4.0)
 
     found = worth_tuning(traffic(*blocks, call("bcast", 8, 6.0)), TWO_HOSTS)

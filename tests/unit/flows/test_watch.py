@@ -16,7 +16,7 @@ import fairlead as fl
 from fairlead.errors import InputError, ProbeError
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.watch import Observation, WatchedRun, watch, watched_run
+from fairlead.flows.watch import Observation, WatchedRun, load_run, watch
 from fairlead.measure.oracle import HotLink
 from fairlead.report import watch_view
 from fairlead.watch.plan_watch import PlanWatcher
@@ -65,13 +65,13 @@ def test_run_that_has_ended_is_observed_once(tmp_path: Path) -> None:
     folder = run_folder(tmp_path)
     folder.note("end", {"exit_code": 0, "seconds": 1})
 
-    assert len(watched(watched_run(folder.path), 1e8)) == 1
+    assert len(watched(load_run(folder.path), 1e8)) == 1
 
 
 def test_drift_marks_the_plan_and_forgets_the_kept_network(tmp_path: Path) -> None:
     folder = run_folder(tmp_path)
 
-    shown = watched(watched_run(folder.path), 1e8, 0.4e8, rounds=4)
+    shown = watched(load_run(folder.path), 1e8, 0.4e8, rounds=4)
 
     assert [now.is_stale for now in shown] == [False, False, False, True]
     record = json.loads(folder.file(STALE).read_text())
@@ -80,8 +80,8 @@ def test_drift_marks_the_plan_and_forgets_the_kept_network(tmp_path: Path) -> No
     assert watch_view.line(shown[-1]).startswith("the plan is stale: a to b has 40 MB/s, was 100 ")
 
 
-def test_source_that_fails_is_told_and_asked_again(tmp_path: Path) -> None:
-    run = watched_run(run_folder(tmp_path).path)
+def test_source_that_fails_is_reported_and_asked_again(tmp_path: Path) -> None:
+    run = load_run(run_folder(tmp_path).path)
 
     shown = watched(run, -1, 1e8, rounds=2)
 
@@ -92,7 +92,7 @@ def test_source_that_fails_is_told_and_asked_again(tmp_path: Path) -> None:
 
 
 def test_source_that_always_fails_is_an_error(tmp_path: Path) -> None:
-    run = watched_run(run_folder(tmp_path).path)
+    run = load_run(run_folder(tmp_path).path)
 
     with pytest.raises(ProbeError, match="nothing was observed: a host does not answer"):
         watched(run, -1, rounds=2)
@@ -101,7 +101,7 @@ def test_source_that_always_fails_is_an_error(tmp_path: Path) -> None:
 def test_run_by_an_oracle_is_watched_by_it(tmp_path: Path) -> None:
     source = "oracle:http://127.0.0.1:9?metric=stalls"
 
-    run = watched_run(run_folder(tmp_path, source).path)
+    run = load_run(run_folder(tmp_path, source).path)
 
     assert (run.source, run.planned) == (source, run.network)
 
@@ -110,8 +110,8 @@ def test_network_of_a_file_has_no_now(tmp_path: Path) -> None:
     folder = run_folder(tmp_path, "site.net.npz").path
 
     with pytest.raises(InputError, match=r"the file site.net.npz, which does not change; give"):
-        watched_run(folder)
-    assert watched_run(folder, "probe:").source == "probe:"
+        load_run(folder)
+    assert load_run(folder, "probe:").source == "probe:"
 
 
 def test_run_without_a_decision_has_no_plan(tmp_path: Path) -> None:
@@ -119,11 +119,11 @@ def test_run_without_a_decision_has_no_plan(tmp_path: Path) -> None:
     folder.note("request", {})
 
     with pytest.raises(InputError, match="has no plan to watch: nothing is decided there yet"):
-        watched_run(folder.path)
+        load_run(folder.path)
 
 
 def test_view_shows_pairs_hosts_and_links(tmp_path: Path) -> None:
-    run = watched_run(run_folder(tmp_path).path)
+    run = load_run(run_folder(tmp_path).path)
     now = watched(run, 0.4e8, rounds=3)[-1]
     links = [HotLink("0,0,0 X+", "1,0,0 X-", 0.83, None)]
     console = Console(width=80, record=True, file=io.StringIO())
