@@ -58,7 +58,7 @@ def test_tree_is_shown_only_where_flows_were_run_together() -> None:
     assert "groups" not in facts(two_racks(HOSTS))
 
 
-def test_groups_that_were_not_looked_for_are_not_told_to_be_absent() -> None:
+def test_groups_that_were_not_looked_for_are_not_reported_as_absent() -> None:
     interfaces = dataclasses.replace(network(), origin={"how": "measured"})
     assert "pairs may share bottlenecks" in rendered(interfaces)
     assert contention_lines(interfaces) == [
@@ -90,7 +90,7 @@ def test_of_two_equal_sides_both_are_named() -> None:
     assert line.startswith("node0, node2, node4 → node1, node3, node5 share")
 
 
-def test_search_cut_short_and_search_that_failed_are_told() -> None:
+def test_search_cut_short_and_search_that_failed_are_reported() -> None:
     found = network()
     short = dataclasses.replace(found, flows=fl.FlowsSummary(is_complete=False))
     lost = fl.FlowsSummary(is_complete=False, error="host lost")

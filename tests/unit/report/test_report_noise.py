@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Noise is neither told as fact nor lets the charts say nothing."""
+"""Noise is not reported as fact, and does not empty the charts."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def with_interval(network, src, dst, low, high):
 def test_equal_pairs_differ_by_no_more_than_the_noise(seed):
     network = flat(16, seed)
 
-    told = " ".join(sentences(RunFiles(network=network)))
+    text = " ".join(sentences(RunFiles(network=network)))
 
     # Values alone lie more than a factor of 5 apart.
     assert network.bandwidth_Bps.max() / network.bandwidth_Bps.min() > 5
-    assert told.count("pairs differ by no more than the noise") == 2
-    assert "factor" not in told
+    assert text.count("pairs differ by no more than the noise") == 2
+    assert "factor" not in text
 
 
 def test_one_wild_value_is_no_factor():
@@ -61,11 +61,10 @@ def test_one_wild_value_is_no_factor():
     rate_bps[0, 1], low_bps[0, 1] = 1e5, 5e4
     wild = dataclasses.replace(network, bandwidth_Bps=rate_bps, bandwidth_low_Bps=low_bps)
 
-    told = " ".join(sentences(RunFiles(network=wild)))
+    text = " ".join(sentences(RunFiles(network=wild)))
 
-    # 100 MB/s less 10 % against 20 MB/s and 10 %: 90 / 22.
-    assert "at least 90.0 MB/s, one in twenty at most 22.0 MB/s" in told
-    assert "a factor of 4.1" in told
+    assert "Bandwidth is 100 MB/s inside a group of hosts, 20.0 MB/s between groups." in text
+    assert "factor" not in text
 
 
 def test_without_intervals_the_tails_are_compared():

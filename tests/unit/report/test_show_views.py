@@ -245,8 +245,8 @@ def test_topology_shows_each_host_with_its_router(tmp_path):
     assert rows[0] == "16 hosts on 8 routers or switches, 24 links, routes of a torus"
     assert rows[-16].split()[:1] + rows[-16].split()[2:] == ["nid00000", *"000", "4.00", "GB/s"]
     assert rows[-1].split()[:1] + rows[-1].split()[2:] == ["nid00015", *"111", "–"]
-    told = json.loads(json.dumps(facts(content)))
-    assert (told["kind"], told["coordinates"][15]) == ("topology", [1, 1, 1])
+    shown = json.loads(json.dumps(facts(content)))
+    assert (shown["kind"], shown["coordinates"][15]) == ("topology", [1, 1, 1])
 
 
 @pytest.mark.parametrize("name", ["history.json", "a.topo.npz"])
@@ -340,7 +340,7 @@ def test_jobs_show_the_prediction_and_the_host_of_each_rank(tmp_path, width):
     assert "Placement of 2 jobs on 3 hosts by cyclic" in text.replace("\n", " ")
     assert "ring 0, 3; 2 slots taken" in text
     assert max(map(len, text.splitlines())) <= width
-    told = facts(load_any(tmp_path / "jobs.json"))
-    assert told["jobs"][0]["ranks_of_host"]["h0"] == [0, 3]
-    assert told["prediction"]["waiting_time_s"] > 0
-    json.dumps(told, allow_nan=False)
+    shown = facts(load_any(tmp_path / "jobs.json"))
+    assert shown["jobs"][0]["ranks_of_host"]["h0"] == [0, 3]
+    assert shown["prediction"]["waiting_time_s"] > 0
+    json.dumps(shown, allow_nan=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told of traffic: counted messages, and those that collectives are expected to send."""
+"""What is shown of traffic: counted messages, and those that collectives are expected to send."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def by_collectives(*calls: CollectiveCall) -> Traffic:
     return Traffic(nothing, nothing, collectives=calls, communicators=[np.arange(4)])
 
 
-def test_messages_inside_collectives_are_told_as_estimated() -> None:
+def test_messages_inside_collectives_are_marked_as_estimated() -> None:
     traffic = by_collectives(CollectiveCall("allreduce", 4, 1000, 4, 0.1, None, 0))
     lines = summary_lines(traffic)
     assert "point to point: 0 B in 0 messages" in lines
