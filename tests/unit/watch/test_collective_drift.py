@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What processes of a run did about drifting collectives, put together and told."""
+"""What processes of a run did about drifting collectives, put together and reported."""
 
 from __future__ import annotations
 

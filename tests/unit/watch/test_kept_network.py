@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from narrators import Told
+from narrators import RecordingNarrator
 
 import fairlead as fl
 from fairlead.act.launch.openmpi4 import OpenMpi4
@@ -20,7 +20,7 @@ from fairlead.errors import LaunchError
 from fairlead.measure import profile_cache
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.profile_cache import Profile
-from fairlead.watch.kept_network import refreshed
+from fairlead.watch.kept_network import refresh
 
 HOSTS = tuple("abcdef")
 CLUSTER = fl.Cluster.uniform(HOSTS, 1)
@@ -69,10 +69,10 @@ def profile(tmp_path: Path) -> Profile:
 def test_a_network_that_holds_is_checked_by_three_hosts_and_taken(
     profile: Profile,
 ) -> None:
-    cloud, told = Cloud(np.full((6, 6), 1e8)), Told()
-    assert refreshed(profile, CLUSTER, told, PROGRAM, cloud.measure) is profile.network
+    cloud, narrator = Cloud(np.full((6, 6), 1e8)), RecordingNarrator()
+    assert refresh(profile, CLUSTER, narrator, PROGRAM, cloud.measure) is profile.network
     assert [len(hosts) for hosts in cloud.measured] == [3]
-    assert "still holds (3 hosts checked in " in told.lines[0]
+    assert "still valid (3 hosts checked in " in narrator.lines[0]
 
 
 def test_only_hosts_that_have_drifted_are_measured_again_and_kept_so(
@@ -80,7 +80,7 @@ def test_only_hosts_that_have_drifted_are_measured_again_and_kept_so(
 ) -> None:
     # All hosts have become slower, three of them are looked at.
     cloud = Cloud(np.full((6, 6), 5e7))
-    now = refreshed(profile, CLUSTER, Told(), PROGRAM, cloud.measure)
+    now = refresh(profile, CLUSTER, RecordingNarrator(), PROGRAM, cloud.measure)
     assert now is not None
     looked_at = [HOSTS.index(host) for host in cloud.measured[0]]
     others = [host for host in range(6) if host not in looked_at]
@@ -97,7 +97,7 @@ def test_what_is_measured_again_leaves_the_age_of_the_rest(profile: Profile) -> 
     os.utime(profile.path, (half_an_hour_ago, half_an_hour_ago))
     cloud = Cloud(np.full((6, 6), 5e7))
 
-    refreshed(profile, CLUSTER, Told(), PROGRAM, cloud.measure)
+    refresh(profile, CLUSTER, RecordingNarrator(), PROGRAM, cloud.measure)
 
     assert profile_cache.recall(profile.path, CLUSTER, 1700.0) is None
     again = profile_cache.recall(profile.path, CLUSTER, 3600.0)
@@ -116,20 +116,20 @@ def test_interfaces_stay_while_pairs_hold_and_are_measured_anew_when_some_drift(
     assert again is not None and again.network.nic_out_Bps is not None
 
     cloud = Cloud(np.full((6, 6), 1e8))
-    holds = refreshed(again, CLUSTER, Told(), PROGRAM, cloud.measure)
+    holds = refresh(again, CLUSTER, RecordingNarrator(), PROGRAM, cloud.measure)
     assert holds is not None and holds.nic_in_Bps is not None
     cloud.true_Bps = np.full((6, 6), 5e7)
-    drifted = refreshed(again, CLUSTER, Told(), PROGRAM, cloud.measure)
+    drifted = refresh(again, CLUSTER, RecordingNarrator(), PROGRAM, cloud.measure)
     assert drifted is not None and drifted.nic_out_Bps is None and drifted.nic_in_Bps is None
 
 
 def test_what_cannot_be_checked_is_measured_anew(
     profile: Profile,
 ) -> None:
-    told = Told()
+    narrator = RecordingNarrator()
 
     def fail(*_arguments: Any) -> fl.Network:
         raise LaunchError("mpirun: no such program")
 
-    assert refreshed(profile, CLUSTER, told, PROGRAM, fail) is None
-    assert "cannot be checked, so it is left: mpirun: no such program" in told.lines[0]
+    assert refresh(profile, CLUSTER, narrator, PROGRAM, fail) is None
+    assert "cannot be checked and is not used: mpirun: no such program" in narrator.lines[0]

@@ -96,7 +96,7 @@ def test_slow_first_observations_of_a_pair_are_no_plan() -> None:
     assert not watcher.is_stale
 
 
-def test_doubtful_pair_is_measured_next_beside_another_host() -> None:
+def test_doubtful_pair_is_measured_next_with_another_host() -> None:
     watcher = PlanWatcher(network(1e8))
     slow = network(1e8, b_c=0.5e8, c_b=0.5e8)
 

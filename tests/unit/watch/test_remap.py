@@ -40,7 +40,7 @@ class Ranks:
 
 
 class Comm:
-    """Of mpi4py what is used."""
+    """The part of mpi4py that is used."""
 
     def __init__(self, ranks: Ranks, rank: int):
         self.ranks, self.rank = ranks, rank

@@ -63,7 +63,7 @@ def test_nodes_are_labelled_with_their_switch(oracle: Oracle) -> None:
     assert lines[0] == "kubectl label --overwrite node node001 fairlead.io/router=leaf1"
 
 
-def test_source_and_requests_are_told_to_prometheus(oracle: Oracle) -> None:
+def test_source_and_requests_are_exported_to_prometheus(oracle: Oracle) -> None:
     lines = prometheus_text(oracle, {200: 3, 429: 1}, 0.5, NEWEST_S).splitlines()
 
     assert 'fairlead_oracle_source_up{source="recorded"} 1' in lines

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Latencies that were measured elsewhere are told as their file has them."""
+"""Latencies that were measured elsewhere are returned as their file has them."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def write(path: Path, latency_s: float, mtime_s: float) -> None:
 def test_file_is_read_again_when_it_was_written_anew(tmp_path: Path) -> None:
     file = tmp_path / "now.net.npz"
     write(file, 1e-3, mtime_s=1)
-    latencies = LatencyFile(file, tell=lambda line: None)
+    latencies = LatencyFile(file, report=lambda line: None)
 
     write(file, 2e-3, mtime_s=2)
 
     assert latencies().latency_s[0, 1] == 2e-3
 
 
-def test_damaged_file_is_told_once_and_the_network_before_it_stays(tmp_path: Path) -> None:
-    file, told = tmp_path / "now.net.npz", list[str]()
+def test_damaged_file_is_reported_once_and_the_network_before_it_stays(tmp_path: Path) -> None:
+    file, lines = tmp_path / "now.net.npz", list[str]()
     write(file, 1e-3, mtime_s=1)
-    latencies = LatencyFile(file, tell=told.append)
+    latencies = LatencyFile(file, report=lines.append)
 
     file.write_bytes(b"half of it")
     networks = [latencies(), latencies()]
 
     assert [network.latency_s[0, 1] for network in networks] == [1e-3, 1e-3]
-    assert len(told) == 1
-    assert told[0].startswith(f"{file}: ")
+    assert len(lines) == 1
+    assert lines[0].startswith(f"{file}: ")
     write(file, 3e-3, mtime_s=3)
     assert latencies().latency_s[0, 1] == 3e-3
-    assert told[1:] == [f"{file}: can be read again"]
+    assert lines[1:] == [f"{file}: can be read again"]

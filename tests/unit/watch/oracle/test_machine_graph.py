@@ -28,7 +28,7 @@ STALLED = {
 }
 ZERO, ONE, TWO = (host(0, 0, z) for z in range(3))
 OTHER_NODE = ONE.replace("n0", "n1")
-"""Of the router of ONE."""
+"""The other node at the router of ONE."""
 
 
 @pytest.fixture

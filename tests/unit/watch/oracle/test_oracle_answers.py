@@ -78,17 +78,17 @@ def test_nodes_of_one_router_have_0(tmp_path: Path) -> None:
 
     answer = oracle.ask(Question(("c0-0c0s0n0", "c0-0c0s0n1"), ("hops", "bw", "stalls")))
 
-    for told in answer.metrics.values():
-        assert told.values.tolist() == [[0, 0], [0, 0]]
-        assert told.coverage.tolist() == [[1, 1], [1, 1]]
+    for metric in answer.metrics.values():
+        assert metric.values.tolist() == [[0, 0], [0, 0]]
+        assert metric.coverage.tolist() == [[1, 1], [1, 1]]
 
 
 def test_coverage_is_the_share_of_known_links(tmp_path: Path) -> None:
     oracle = recorded(tmp_path, {((0, 0, 6), "X+"): 0.5})
 
-    told = oracle.ask(Question((host(0, 0, 6), host(1, 0, 7)))).metrics["stalls"]
+    stalls = oracle.ask(Question((host(0, 0, 6), host(1, 0, 7)))).metrics["stalls"]
 
-    assert told.coverage.tolist() == [[1, 0.5], [0, 1]]
+    assert stalls.coverage.tolist() == [[1, 0.5], [0, 1]]
 
 
 def test_free_bandwidth_is_what_the_fullest_link_leaves(tmp_path: Path) -> None:
@@ -105,10 +105,10 @@ def test_free_bandwidth_is_what_the_fullest_link_leaves(tmp_path: Path) -> None:
         oracle.collector.read_all()
 
     nodes = (host(0, 0, 6), host(1, 0, 7))
-    told = oracle.ask(Question(nodes, ("free_Bps", "bw"))).metrics
+    metrics = oracle.ask(Question(nodes, ("free_Bps", "bw"))).metrics
 
-    assert told["free_Bps"].values[0, 1] == pytest.approx(0.5 * capacity_Bps)
-    assert told["bw"].values[0, 1] == pytest.approx(0.5)
+    assert metrics["free_Bps"].values[0, 1] == pytest.approx(0.5 * capacity_Bps)
+    assert metrics["bw"].values[0, 1] == pytest.approx(0.5)
 
 
 def test_time_stalled_is_shared_by_the_lanes_of_a_link(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_time_stalled_is_shared_by_the_lanes_of_a_link(tmp_path: Path) -> None:
     assert stalls(oracle, host(0, 0, 0), host(1, 0, 0))[0, 1] == pytest.approx(0.25)
 
 
-def test_packets_held_back_are_told_as_stalls(tmp_path: Path) -> None:
+def test_packets_held_back_are_reported_as_stalls(tmp_path: Path) -> None:
     counters = Counters()
     oracle = Oracle(topology(tmp_path, 3, 2, 2), [counters], clock=lambda: 110.0)
     for at_s in (90.0, 100.0, 110.0):
@@ -160,10 +160,12 @@ def test_what_is_stale_is_unknown(tmp_path: Path) -> None:
     assert np.isnan(answer.age_s)
 
 
-def test_source_that_fails_is_told_once_and_when_it_is_back(tmp_path: Path) -> None:
-    told: list[str] = []
+def test_source_that_fails_is_reported_once_and_when_it_is_back(tmp_path: Path) -> None:
+    lines: list[str] = []
     counters = Counters()
-    oracle = Oracle(topology(tmp_path, 3, 2, 2), [counters], tell=told.append, clock=lambda: 100.0)
+    oracle = Oracle(
+        topology(tmp_path, 3, 2, 2), [counters], report=lines.append, clock=lambda: 100.0
+    )
 
     counters.series = Error("counters: gone")
     oracle.collector.read_all()
@@ -171,7 +173,7 @@ def test_source_that_fails_is_told_once_and_when_it_is_back(tmp_path: Path) -> N
     counters.series = [one("1,0,0 X-", Quantity.stalled_ratio, 100.0, 0.5)]
     oracle.collector.read_all()
 
-    assert told == ["counters: gone; asked again every round", "counters: is back"]
+    assert lines == ["counters: gone; retried every round", "counters: is back"]
     assert oracle.collector.states[0].num_failures == 2
     assert stalls(oracle, host(0, 0, 0), host(1, 0, 0))[0, 1] == 0.5
 
@@ -204,7 +206,7 @@ def test_slow_source_delays_no_other(tmp_path: Path) -> None:
     begun.join()
 
 
-def test_memory_is_bounded_however_much_a_source_tells(tmp_path: Path) -> None:
+def test_memory_is_bounded_however_much_a_source_sends(tmp_path: Path) -> None:
     counters = Counters()
     oracle = Oracle(topology(tmp_path, 3, 2, 2), [counters], clock=lambda: 100.0)
     for round_of in range(5):
@@ -227,10 +229,10 @@ def test_latency_is_what_a_probe_measured(tmp_path: Path) -> None:
     measured = Network(nodes[:2], np.array([[0, 5e-6], [6e-6, 0]]), np.full((2, 2), 1e9))
     oracle = Oracle(topology(tmp_path, 3, 2, 2), latency=lambda: measured)
 
-    told = oracle.ask(Question(nodes, ("latency_s",))).metrics["latency_s"]
+    latency_s = oracle.ask(Question(nodes, ("latency_s",))).metrics["latency_s"]
 
     nan = np.nan
-    np.testing.assert_equal(told.values, [[0, 5e-6, nan], [6e-6, 0, nan], [nan, nan, 0]])
+    np.testing.assert_equal(latency_s.values, [[0, 5e-6, nan], [6e-6, 0, nan], [nan, nan, 0]])
 
 
 @pytest.mark.parametrize(
@@ -251,7 +253,7 @@ def test_question_that_cannot_be_answered_is_named(
 
 
 def test_probe_that_fails_leaves_latencies_unknown_until_it_works() -> None:
-    told: list[str] = []
+    lines: list[str] = []
     outcomes: list[Network | Error] = [
         Error("no launcher"),
         Error("no launcher"),
@@ -264,14 +266,14 @@ def test_probe_that_fails_leaves_latencies_unknown_until_it_works() -> None:
             raise outcome
         return outcome
 
-    prober = Prober(probe, told.append)
+    prober = Prober(probe, lines.append)
     prober.measure()
     prober.measure()
     assert prober() is None
     prober.measure()
 
     assert prober() is not None
-    assert told == ["probe: no launcher; tried again", "probe: works again"]
+    assert lines == ["probe: no launcher; retrying", "probe: works again"]
 
 
 def test_what_is_kept_for_windows_is_bounded(tmp_path: Path) -> None:

@@ -367,7 +367,7 @@ def test_hops_cost_time_and_bandwidth() -> None:
     np.testing.assert_allclose(network.latency_s, [[0, 4e-6], [2e-6, 0]])
 
 
-def test_running_program_is_told_its_next_tasks(serve) -> None:
+def test_running_program_gets_its_next_tasks(serve) -> None:
     running = serve()
     program = {"host_of_process": PAIR, "task_of_process": [1, 0], "sent": [[1, 0, 1e6]]}
 

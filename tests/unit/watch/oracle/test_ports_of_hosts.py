@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from fairlead.measure.metrics import Quantity, Series
-from fairlead.measure.metrics.host import CxiSource, HostSource
+from fairlead.measure.metrics.host import HostSource
 from fairlead.measure.metrics.prometheus import PrometheusSource
+from fairlead.measure.metrics.slingshot import CxiSource
 from fairlead.measure.topologies.catalogue import Given, import_topology
 from fairlead.watch.oracle import Oracle, Question
 from fairlead.watch.oracle.host_names import HostNames
@@ -71,15 +72,15 @@ class Recorded(PrometheusSource):
 def oracle(folder: Path, *sources: Any, text: str = TREE, lines: list[str] | None = None) -> Oracle:
     (folder / "topology.conf").write_text(text)
     topology = import_topology("slurm", Given(folder / "topology.conf"))
-    told = (lambda line: None) if lines is None else lines.append
-    found = Oracle(topology, sources, clock=lambda: NOW_S, tell=told)
+    report_line = (lambda line: None) if lines is None else lines.append
+    found = Oracle(topology, sources, clock=lambda: NOW_S, report=report_line)
     found.collector.read_all()
     return found
 
 
 def used(known: Oracle, src: str = "n1", dst: str = "n2") -> float:
-    told = known.ask(Question((src, dst), ("bw",))).metrics["bw"]
-    return float(told.values[0, 1])
+    metric = known.ask(Question((src, dst), ("bw",))).metrics["bw"]
+    return float(metric.values[0, 1])
 
 
 MAC, OTHER = "aa:bb:cc:00:00:01", "aa:bb:cc:00:00:02"
@@ -238,9 +239,9 @@ def fabric(source: Any, text: str | None = None, folder: Path | None = None) -> 
 def test_ethernet_does_not_stand_for_a_cable_of_infiniband() -> None:
     known = fabric(Recorded(nic("eth0", 0.0044)))
 
-    told = known.ask(Question(("n1", "n2"), ("bw",))).metrics["bw"]
+    metric = known.ask(Question(("n1", "n2"), ("bw",))).metrics["bw"]
 
-    assert np.isnan(told.values[0, 1]) and told.coverage[0, 1] == 0
+    assert np.isnan(metric.values[0, 1]) and metric.coverage[0, 1] == 0
     assert known.collector.states[0].unmatched == ["n1"]
 
 
@@ -289,7 +290,7 @@ def test_addresses_of_ipv6_are_hosts() -> None:
     names = HostNames(["fe80::1", "[2001:db8::2]"])
     reported = [("fe80:0:0::1",), ("2001:DB8::2",), ("2001:db8::3",)]
 
-    assert dict(names.matched(reported)) == {
+    assert dict(names.match_hosts(reported)) == {
         ("fe80:0:0::1",): "fe80::1",
         ("2001:DB8::2",): "[2001:db8::2]",
     }
@@ -298,8 +299,8 @@ def test_addresses_of_ipv6_are_hosts() -> None:
 def test_names_that_could_be_two_hosts_are_none() -> None:
     names = HostNames(["job.1.svc", "job.2.svc", "n1"])
 
-    assert dict(names.matched([("job",), ("n1.a",), ("n1.b",)])) == {}
-    assert dict(names.matched([("job.2",), ("n1.a",)])) == {
+    assert dict(names.match_hosts([("job",), ("n1.a",), ("n1.b",)])) == {}
+    assert dict(names.match_hosts([("job.2",), ("n1.a",)])) == {
         ("job.2",): "job.2.svc",
         ("n1.a",): "n1",
     }
@@ -313,7 +314,7 @@ def test_hosts_of_no_link_are_named_once(tmp_path: Path) -> None:
     known.collector.read_all()
 
     assert len(lines) == 1
-    assert "80 of 84 series are of no link of the topology: x0, x1, " in lines[0]
+    assert "80 of 84 series match no link of the topology: x0, x1, " in lines[0]
     assert lines[0].endswith("x15 and 4 more")
     state = known.collector.states[0]
     assert state.is_well and (len(state.unmatched), state.num_unmatched) == (16, 20)
@@ -325,7 +326,7 @@ def test_source_of_which_all_is_unknown_is_not_well(tmp_path: Path) -> None:
                    lines=lines)  # fmt: skip
 
     assert [state.is_well for state in known.collector.states] == [False, False]
-    assert lines[1] == "prometheus:http://b:9090: tells of nothing"
+    assert lines[1] == "prometheus:http://b:9090: describes no link"
 
 
 def sysfs(folder: Path, **devices: dict[str, Any]) -> Path:

@@ -18,7 +18,7 @@ from fairlead.watch.oracle.remapping import Remapped, RemapQuestion, remap
 
 LINE = tuple(host(0, 0, z) for z in range(4))
 STALLS = (0, 0, 2)
-"""Of a line of four routers this one is slow to reach."""
+"""The router of a line of four that is slow to reach."""
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from fairlead.model.topology import Topology
 Place = tuple[int, int, int]
 
 NEWEST_S = 1421248080.0
-"""Of the samples, by the clock of this host."""
+"""Newest time of the samples, by the clock of this host."""
 
 
 def interconnect(*sizes: int) -> str:
@@ -42,7 +42,7 @@ def topology(folder: Path, *sizes: int) -> Topology:
 
 
 def shares(stalled: Mapping[tuple[Place, str], float], update: str = "15:08:00") -> str:
-    """What ldms_ls -l prints of routers that tell the share of time stalled, in percent."""
+    """What ldms_ls -l prints of routers that report the share of time stalled, in percent."""
     text = ""
     for number, ((place, direction), share) in enumerate(stalled.items()):
         text += f"nid{number:05d}/cray_gemini_r_sampler: consistent, last update: "
