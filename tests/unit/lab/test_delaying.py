@@ -21,7 +21,7 @@ def has_netem(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-def test_the_kernel_decides_unless_told_otherwise(has_netem: bool) -> None:
+def test_the_kernel_decides_by_default(has_netem: bool) -> None:
     expected = DelayBy.netem if has_netem else DelayBy.line
     assert choose_delay(delayed(), None, lambda: has_netem) is expected
     assert choose_delay(delayed(), "line", lambda: has_netem) is DelayBy.line

@@ -40,7 +40,9 @@ def test_scenario_ships_and_opens_with_a_drawing(name):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (GOOD + "speed = 3\n", "speed: Extra inputs are not permitted, got 3"),
+        (GOOD + "speed = {h9 = 0.5}\n", "speed: unknown host 'h9'"),
+        (GOOD + "speed = {h1 = 2}\n", "speed.h1: "),
+        (GOOD + "colour = 3\n", "colour: Extra inputs are not permitted, got 3"),
         (GOOD + "order_seed = -1\n", "order_seed: Input should be greater than or equal to 0"),
         (
             GOOD + '[pairs]\nmedian = "1Gbit/s"\nsigma = 0.5\nseed = -7\n',

@@ -53,6 +53,25 @@ def two_nodes(**numbers: float) -> tuple[fl.Workload, fl.JobsPlacement]:
     return fl.Workload("two", [job], machine), fl.JobsPlacement(machine, [np.arange(4)])
 
 
+@pytest.mark.parametrize(("cores", "ratio"), [([0, 1, 4, 5], 2.0), ([0, 1, 2, 3], 1.0)])
+def test_a_job_is_as_slow_as_the_slowest_node_that_it_uses(cores: list[int], ratio: float) -> None:
+    workload, _ = two_nodes(messages=100)
+    like = fl.Machine(nodes=3, sockets=1, cores=2)
+    slow = dataclasses.replace(like, node_speeds={2: 0.5})
+
+    usual, slower = (
+        fl.simulate(
+            fl.Workload("two", workload.jobs, machine),
+            fl.JobsPlacement(machine, [np.array(cores)]),
+        ).jobs[0]
+        for machine in (like, slow)
+    )
+
+    # Messages are sent all through the run, which takes 1 s; the last one needs microseconds more.
+    assert slower.finish_time_s == pytest.approx(ratio * usual.finish_time_s, rel=0.02)
+    assert slower.num_messages == usual.num_messages
+
+
 @given(case=cases(), options=options)
 def test_all_messages_pass_all_their_servers(case, options: SimulationOptions) -> None:
     workload, placement = case
@@ -166,7 +185,7 @@ def test_scale_sends_a_part_at_the_same_rate() -> None:
             fl.simulate(*two_nodes(), scale=wrong)
 
 
-def test_overload_is_told_by_the_name_of_the_server() -> None:
+def test_overload_is_reported_by_the_name_of_the_server() -> None:
     # 2 x 1000 messages of 1 us in 1 ms: twice what the interface can do.
     result = fl.simulate(*two_nodes(messages=1000, run_time_s=1e-3))
     assert [server.name for server in result.overloaded] == ["node0.nic.send", "node1.nic.receive"]
@@ -199,9 +218,9 @@ def test_a_server_that_is_offered_just_what_it_can_do_is_not_overloaded(num_stre
 def test_several_placements_at_a_time_give_what_each_gives_alone() -> None:
     workload = fl.Workload.load("Synt_workload_4")
     placements = [fl.place_jobs(workload, method) for method in ("blocked", "cyclic", "spread")]
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     together = simulate_each(
-        workload, placements, scale=0.01, on_progress=lambda *done: told.append(done)
+        workload, placements, scale=0.01, on_progress=lambda *done: progress.append(done)
     )
     assert together == [fl.simulate(workload, placement, scale=0.01) for placement in placements]
 
@@ -224,30 +243,30 @@ def test_synt_4_gives_the_figures_that_the_results_page_names(
 
 
 def test_progress_tells_messages_sent_and_in_all() -> None:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     workload = fl.Workload.load("Synt_workload_3")
     fl.simulate(
         workload,
         fl.place_jobs(workload, "cyclic"),
         scale=0.2,
-        on_progress=lambda *done: told.append(done),
+        on_progress=lambda *done: progress.append(done),
     )
-    assert told[0][0] < told[-1][0] <= told[0][1] == told[-1][1]
+    assert progress[0][0] < progress[-1][0] <= progress[0][1] == progress[-1][1]
 
 
 def test_an_interruption_ends_all_simulations_soon() -> None:
     workload = fl.Workload.load("Synt_workload_1")
-    told: list[int] = []
+    progress: list[int] = []
 
     def interrupt(done: int, _total: int) -> None:
-        told.append(done)
+        progress.append(done)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         simulate_each(
             workload, [fl.place_jobs(workload, "cyclic")] * 2, scale=0.5, on_progress=interrupt
         )
-    assert max(told) < workload.num_messages / 2
+    assert max(progress) < workload.num_messages / 2
 
 
 def test_memory_does_not_grow_with_the_number_of_messages() -> None:

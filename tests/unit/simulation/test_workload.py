@@ -30,7 +30,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_synthetic_workloads_are_the_papers() -> None:
-    def described(name: str) -> list[tuple[int, int, float, int]]:
+    def describe(name: str) -> list[tuple[int, int, float, int]]:
         return [
             (job.num_ranks, int(job.message_bytes[0]), float(job.rate_per_s[0]), len(job.src))
             for job in fl.Workload.load(name).jobs
@@ -40,10 +40,10 @@ def test_synthetic_workloads_are_the_papers() -> None:
         pairs = (ranks * (ranks - 1), ranks - 1, ranks - 1, ranks - 1)
         return [(ranks, size, rate, number) for number in pairs]
 
-    assert described("Synt_workload_1") == four(64, 64 * 1024, 100)
-    assert described("Synt_workload_2") == four(64, 2 * 1024**2, 10)
-    assert described("Synt_workload_3") == four(32, 2 * 1024**2, 10) + four(32, 64 * 1024, 10)
-    assert described("Synt_workload_4") == four(24, 2 * 1024**2, 10) + four(24, 64 * 1024, 10)
+    assert describe("Synt_workload_1") == four(64, 64 * 1024, 100)
+    assert describe("Synt_workload_2") == four(64, 2 * 1024**2, 10)
+    assert describe("Synt_workload_3") == four(32, 2 * 1024**2, 10) + four(32, 64 * 1024, 10)
+    assert describe("Synt_workload_4") == four(24, 2 * 1024**2, 10) + four(24, 64 * 1024, 10)
 
 
 @pytest.mark.parametrize("name", packaged_workloads())
