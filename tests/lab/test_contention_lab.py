@@ -98,7 +98,7 @@ with ProbeProgram(launcher) as program:
 
 
 def test_interfaces_that_carry_several_pairs_are_measured_in_a_few_steps() -> None:
-    """No pair of this cloud is as fast as an interface, so pairs do not tell it."""
+    """No pair of this cloud is as fast as an interface, so pairs do not show it."""
     with Lab.up(Scenario.load("pairwise").slower(10)) as lab:
         shaped_Bps = min(lab.topology().nic_Bps)
         done = lab.run(
@@ -108,5 +108,5 @@ def test_interfaces_that_carry_several_pairs_are_measured_in_a_few_steps() -> No
     assert done.returncode == 0, done.stderr
     line = next(line for line in done.stdout.splitlines() if line.startswith("interfaces"))
     found_Bps = np.array([float(word) for word in line.split()[1:]])
-    # The median, as beside other tests one of the 16 values came out 35 % too high.
+    # The median: while other tests ran, one of the 16 values came out 35 % too high.
     assert 0.75 * shaped_Bps < np.median(found_Bps) < 1.1 * shaped_Bps

@@ -27,7 +27,7 @@ if listener:
             pass
 else:
     address = (sys.argv[2], int(sys.argv[3]))
-    # Ports that the filter tells apart.
+    # Ports that the filter distinguishes.
     ports = range(40000, 40008, 2)
     connections = [socket.create_connection(address, source_address=("", port)) for port in ports]
     for connection in connections:
@@ -47,14 +47,14 @@ def test_each_connection_has_a_class_of_a_fifth_of_the_interface() -> None:
         lab.run([sys.executable, "-c", PROGRAM, "send", "h1", port], "h0", check=True)
         # The sender ends before all that it has sent has left.
         assert receiver.wait(30) == 0
-        told = lab.run(
+        statistics = lab.run(
             ["tc", "-s", "class", "show", "dev", "eth0"], "h0",
             check=True, capture_output=True, text=True,
         ).stdout  # fmt: skip
         receiver.stdout.close()
         rate_Bps = lab.shaped_Bps()[0, 1]
 
-    classes = re.findall(r"class htb 1:[45]\w\w .*? ceil (\w+) .*?\n Sent (\d+) bytes", told)
+    classes = re.findall(r"class htb 1:[45]\w\w .*? ceil (\w+) .*?\n Sent (\d+) bytes", statistics)
     used = [ceil for ceil, sent in classes if int(sent) > SENT_BYTES]
     assert used == ["200Mbit"] * 4
     assert rate_Bps == 25e6

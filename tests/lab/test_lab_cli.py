@@ -50,7 +50,7 @@ def test_up_prints_what_pairs_are_delayed_to_and_by_what(tmp_path):
     path.write_text('hosts = 2\nnic = "40Mbit/s"\nlatency = {nic = "3ms"}\n')
     name = f"{NAME}-late"
 
-    told = fairlead_lab("up", str(path), "--name", name, "--no-check")
+    shown = fairlead_lab("up", str(path), "--name", name, "--no-check")
     Lab.attach(name).down()
     done = fairlead_lab("up", str(path), "--name", name, "--json")
     Lab.attach(name).down()
@@ -60,12 +60,12 @@ def test_up_prints_what_pairs_are_delayed_to_and_by_what(tmp_path):
     assert facts["delay_by"] in ("netem", "delay line")
     assert all(pair["delay_s"] == 6e-3 for pair in facts["wrong_delays"])
     assert done.returncode == (1 if facts["wrong_delays"] or facts["wrong_pairs"] else 0)
-    assert [line.split() for line in told.stdout.splitlines() if "6.00" in line] == [
+    assert [line.split() for line in shown.stdout.splitlines() if "6.00" in line] == [
         ["h0", "–", "6.00"],
         ["h1", "6.00", "–"],
     ]
-    assert "rate from row to column (Mbit/s)" in told.stdout
-    assert f"delay by {facts['delay_by']} from row to column (ms)" in told.stdout
+    assert "rate from row to column (Mbit/s)" in shown.stdout
+    assert f"delay by {facts['delay_by']} from row to column (ms)" in shown.stdout
 
 
 def test_lab_outlives_up_and_is_listed(up):

@@ -83,7 +83,7 @@ def test_quick_probe_ranks_pairs_by_bandwidth_in_both_directions(tmp_path: Path)
         {"src": "h1", "dst": "h2", "rate": "100Mbit/s"},
     ]
     with Lab.up(cloud(3, pairs={"given": given})) as lab:
-        # Other load lowers a rate that six short trains tell, and raises it where messages waited
+        # Other load lowers a rate that six short trains show, and raises it where messages waited
         # for a receiver and then arrived at once.
         found = [measured(lab, tmp_path, "--quick").bandwidth_Bps for _probe in range(7)]
 
@@ -150,7 +150,7 @@ def on_progress(done, total):
         Path(begun).touch()
 probe(
     detect(None), read_hostfile(Path(hostfile)), "full", max_samples=12, target_ratio=1e-9,
-    patience_s=3, contention=bool(contention), concurrency=1, on_progress=on_progress,
+    silence_timeout_s=3, contention=bool(contention), concurrency=1, on_progress=on_progress,
 ).save(output)
 """
 
@@ -179,7 +179,7 @@ def test_pair_without_a_path_costs_only_itself(tmp_path: Path) -> None:
     with Lab.up(cloud(3)) as lab:
         first, second = lab.hosts[1], lab.hosts[2]
         lab.degrade(first, second, 0.0)
-        network = measured(lab, tmp_path, "--patience", "3s")
+        network = measured(lab, tmp_path, "--silence-timeout", "3s")
 
     missing = {frozenset(pair) for pair in network.unmeasured_pairs()}
     assert missing == {frozenset((first, second))}

@@ -71,14 +71,14 @@ def test_a_program_runs_with_routers_that_end_with_it(
     assert processes_in(lab, str(router_program())) == []
     plan = json.loads((tmp_path / "run" / "plan" / "relay.json").read_text())
     assert plan["zones"] == [1.5, 3]
-    told = json.loads(fairlead("relay", "status", "--json", str(tmp_path / "run")).stdout)
-    paths = {tuple(route["path"]): route["bandwidth_Bps"] for route in told["routes"]}
+    status = json.loads(fairlead("relay", "status", "--json", str(tmp_path / "run")).stdout)
+    paths = {tuple(route["path"]): route["bandwidth_Bps"] for route in status["routes"]}
     assert paths["h0", "h2", "h1"] > 4 * paths["h0", "h1"]
-    assert told["rule"] == "mcm"
+    assert status["rule"] == "mcm"
     assert "relays: routers carried" in done.stderr
-    carried = {tuple(route["path"]): route["carried_bytes"] for route in told["routes"]}
+    carried = {tuple(route["path"]): route["carried_bytes"] for route in status["routes"]}
     assert carried["h0", "h2", "h1"] + carried["h0", "h3", "h1"] > 0
-    assert told["routers"] == dict.fromkeys(lab.hosts)
+    assert status["routers"] == dict.fromkeys(lab.hosts)
 
 
 def test_the_next_run_begins_with_the_path_table_of_the_one_before(
@@ -97,7 +97,7 @@ def test_the_next_run_begins_with_the_path_table_of_the_one_before(
         assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "ok"), done.stderr
         return done.stderr
 
-    told = [run("first"), run("second")]
+    outputs = [run("first"), run("second")]
 
     left = [json.loads(file.read_text()) for file in (tmp_path / "first").glob("relay-*.json")]
     standard = {
@@ -111,7 +111,7 @@ def test_the_next_run_begins_with_the_path_table_of_the_one_before(
         (route["src"], *route["hops"]) for route in plan["routes"] if route.get("use") == "standard"
     }
     line = "the path table of an earlier run is used"
-    assert [line in each for each in told] == [False, True]
+    assert [line in each for each in outputs] == [False, True]
     assert begun == standard
     assert len(standard) > 1
     link = left[0]["links"][0]
@@ -140,13 +140,13 @@ def test_runs_use_the_routers_of_the_service_while_it_runs(
             assert service.stderr is not None
             assert "a router on each of 4 hosts" in service.stderr.readline()
             kept = processes_in(lab, str(router_program()))
-            told = [run(), run()]
+            outputs = [run(), run()]
             assert sorted(processes_in(lab, str(router_program()))) == sorted(kept)
         finally:
             os.kill(child_of(service.pid, "fairlead"), signal.SIGTERM)
 
     assert service.returncode == 0
     assert len(kept) == len(lab.hosts)
-    assert all("the kept routers of 4 hosts" in each for each in told)
+    assert all("the kept routers of 4 hosts" in each for each in outputs)
     assert processes_in(lab, str(router_program())) == []
     assert "a router on each of 4 hosts" in run()

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from lab_processes import RUN_TWICE, child_of, processes_named
 from lab_traces import happens
+from pairs_program import compile_pairs, host_of_rank
 
 from fairlead.flows.compare.comparison import Comparison
 from fairlead.lab import Lab, Scenario
@@ -27,33 +28,6 @@ from fairlead.model.placement import Placement
 pytestmark = [pytest.mark.lab, pytest.mark.mpi]
 
 
-# Rank r talks to rank r + 4 (modulo 8) only: apart in the order in which hosts are filled.
-PAIRS = """
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-static char out[20000], in[20000];
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank, size;
-  char host[256];
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  gethostname(host, sizeof host);
-  const int peer = (rank + size / 2) % size;
-  for (int i = 0; i < 20; ++i)
-    MPI_Sendrecv(out, sizeof out, MPI_CHAR, peer, 0, in, sizeof in, MPI_CHAR, peer, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (argc > 2) sleep(atoi(argv[2]));
-  printf("rank %d of %d on %s\\n", rank, size, host);
-  if (rank == 0) printf("took 1.5 s\\n");
-  MPI_Finalize();
-  return rank == 0 && argc > 1 ? atoi(argv[1]) : 0;
-}
-"""
-
-
 WHEEL_BIN = Path(sys.executable).parent
 OPEN_MPIS = {
     "4": ("mpirun.openmpi", "mpicc.openmpi"),
@@ -61,16 +35,9 @@ OPEN_MPIS = {
 }
 
 
-def compiled(mpicc: str, folder: Path) -> str:
-    (folder / "pairs.c").write_text(PAIRS)
-    program = folder / "pairs"
-    subprocess.run([mpicc, folder / "pairs.c", "-o", program], check=True)
-    return str(program)
-
-
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return compiled("mpicc.openmpi", tmp_path_factory.mktemp("pairs"))
+    return compile_pairs("mpicc.openmpi", tmp_path_factory.mktemp("pairs"))
 
 
 @pytest.fixture
@@ -98,17 +65,12 @@ def shaped(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(file)
 
 
-def host_of_rank(output: str) -> dict[int, str]:
-    rows = [line.split() for line in output.splitlines() if line.startswith("rank ")]
-    return {int(row[1]): row[5] for row in rows}
-
-
 @pytest.mark.parametrize("version", OPEN_MPIS)
 def test_run_puts_ranks_that_communicate_on_one_host(
     version: str, lab: Lab, home: dict[str, str], shaped: str, tmp_path: Path
 ) -> None:
     mpirun, mpicc = OPEN_MPIS[version]
-    pairs = compiled(mpicc, tmp_path)
+    pairs = compile_pairs(mpicc, tmp_path)
     record = tmp_path / "record"
     done = fairlead(
         lab, home, *RUN_TWICE, "-n", "8", "--hostfile", str(lab.hostfile), "--network", shaped,
@@ -167,7 +129,7 @@ def test_the_first_run_passes_input_and_exit_code(
     assert done.returncode == 7
     assert "read a\nread b\n" in done.stdout
     assert len(host_of_rank(done.stdout)) == 4
-    assert "next run" not in done.stderr
+    assert "fairlead: next run: " not in done.stderr
 
 
 def test_run_names_its_folder_where_all_was_kept(
@@ -175,13 +137,13 @@ def test_run_names_its_folder_where_all_was_kept(
 ) -> None:
     arguments = ("-n", "8", "--hostfile", str(lab.hostfile), "--", pairs)
     fairlead(lab, home, *RUN_TWICE, *arguments)
-    told = fairlead(lab, home, *RUN_TWICE, *arguments).stderr
+    output = fairlead(lab, home, *RUN_TWICE, *arguments).stderr
     said = fairlead(lab, home, *RUN_TWICE, "--json", *arguments).stderr
     # Open MPI's launcher may warn there too, of a race between its processes.
     (facts,) = [line for line in said.splitlines() if line.startswith("{")]
 
     folders = [
-        *re.findall(r"^fairlead: the record of this run: (.*)$", told, re.M),
+        *re.findall(r"^fairlead: the record of this run: (.*)$", output, re.M),
         json.loads(facts)["run_directory"],
     ]
     for folder in folders:
@@ -272,7 +234,7 @@ def test_a_program_without_mpi_is_run_as_by_mpirun(
     assert "sh: the traced run left no trace: it is no MPI program" in first.stderr
     assert "the launcher's placement is used" in first.stderr
     assert "once with tracing" not in second.stderr
-    assert "traced before with as many ranks; it sent nothing" in second.stderr
+    assert "an earlier run with as many ranks; it sent nothing" in second.stderr
 
 
 def test_a_program_that_creates_a_file_exclusively_is_not_started_again(
@@ -294,7 +256,7 @@ def test_a_program_that_creates_a_file_exclusively_is_not_started_again(
         "the traced run created 2 files in the working folder: lock (4 B), log (4 B); a program "
         "that is started again finds them\n"
     ) in first.stderr
-    assert "not started again: it created lock exclusively (O_EXCL)" in first.stderr
+    assert "not starting the program again: it created lock exclusively (O_EXCL)" in first.stderr
     assert (tmp_path / "log").read_text() == "two\n"
 
     (tmp_path / "lock").unlink()

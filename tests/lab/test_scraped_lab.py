@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's Prometheus scrapes the hosts of an emulated cloud; what it tells moves running tasks.
+"""Debian's Prometheus scrapes the hosts of an emulated cloud; its metrics move running tasks.
 
 h0 ... h5, each with a node_exporter, on one switch; h2 and h3 stream to one another. The tasks in
 the middle of the program's grid, which send most, begin on these two.

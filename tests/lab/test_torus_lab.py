@@ -53,7 +53,7 @@ def used_links(lab: Lab, before: list[float]) -> set[str]:
 
 
 def stalled_s(lab: Lab, port: str) -> float:
-    """Of what comes into a router by this link, since the lab is up."""
+    """Stall time of what comes into a router by this link, since the lab is up."""
     found = {series.key: series for series in open_source(f"lab:{lab.name}").read(0, 0)}
     return float(found[port, True, Quantity.stalled_s].values[0])
 

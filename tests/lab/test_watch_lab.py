@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead watch` beside a running program, in an emulated cloud that changes meanwhile."""
+"""`fairlead watch` during a program's run, in an emulated cloud that changes meanwhile."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from fairlead.act.launch import Launcher, detect
 
 @pytest.fixture(autouse=True, scope="module")
 def allow_root() -> Iterator[None]:
-    """CI runs as root in a container, which Open MPI has to be told to accept.
+    """CI runs as root in a container, which Open MPI refuses unless variables allow it.
 
     For the whole module, because the fixtures of a module start programs too.
     """

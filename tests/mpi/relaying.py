@@ -18,7 +18,7 @@ from fairlead.act.launch import detect
 from fairlead.act.mpi_builds import find
 from fairlead.act.plan.relay import RELAY_RULES, RouterPlace, new_key, write_relay_plan
 from fairlead.act.relay.counters import router_counters
-from fairlead.act.relay.routers import router_program, running_routers
+from fairlead.act.relay.routers import router_program, run_routers
 from fairlead.decide.routes import path_table
 from fairlead.model.network import Network
 
@@ -143,7 +143,7 @@ def kept_running(mpirun: str, num_hosts: int) -> Iterator[KeptRouters]:
     """Those of a run on that many hosts, each an address of the loopback interface."""
     key, lines = new_key(), list[str]()
     addresses = [f"127.0.0.{index + 1}" for index in range(num_hosts)]
-    with running_routers(detect(mpirun), addresses, key, report=lines.append) as found:
+    with run_routers(detect(mpirun), addresses, key, report=lines.append) as found:
         places = [
             dataclasses.replace(place, host=host)
             for place, host in zip(found, hosts_of(num_hosts), strict=True)
@@ -186,7 +186,7 @@ def command(mpi: TracedMpi, num_ranks: int, plan: Path, *program: Path | str) ->
     env = {
         "LD_PRELOAD": str(find(launcher).intercept),
         "FAIRLEAD_PLAN": str(plan),
-        # At the end, UCX under MPICH tells stdout of truncated messages, without relays too.
+        # At the end, UCX under MPICH prints on stdout about truncated messages, without relays too.
         "UCX_LOG_LEVEL": "error",
     }
     spec = mpi.spec(num_ranks, ON_HOSTS, ",".join(hosts_of(num_ranks)), *program, **env)

@@ -35,7 +35,7 @@ def compiled(
     program = BUILT / f"{sources[0].stem}-{key[:16]}"
     if not program.exists():
         BUILT.mkdir(parents=True, exist_ok=True)
-        # Tests that run beside each other may compile the same program.
+        # Tests that run at the same time may compile the same program.
         unfinished = program.with_suffix(f".{os.getpid()}.part")
         done = subprocess.run(
             [*command, *map(str, sources), "-o", str(unfinished)],

@@ -2,7 +2,7 @@
 """The paper CMPI's discretisation and Algorithms 1, 2 and 4, read line by line; slow and plain.
 
 Written from the paper's text alone, to hold the core against it. What the paper leaves open is
-taken as docs/design/collectives.md has it.
+taken as docs/design/collective-cmpi.md has it.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from __future__ import annotations
 from fairlead.narrator import Narrator
 
 
-class Told(Narrator):
-    """Keeps what the user is told.
+class RecordingNarrator(Narrator):
+    """Keeps the lines that a command would print.
 
     Attributes:
         lines: One for each step.
@@ -16,5 +16,5 @@ class Told(Narrator):
     def __init__(self) -> None:
         self.lines: list[str] = []
 
-    def tell(self, line: str) -> None:
+    def report(self, line: str) -> None:
         self.lines.append(line)

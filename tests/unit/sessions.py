@@ -13,7 +13,7 @@ from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs.run_log import RunLog
 from fairlead.flows.inputs.session import Session
-from fairlead.flows.inputs.tracing import TracedProgram
+from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.request import Request
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.narrator import Narrator
@@ -51,7 +51,7 @@ def session_of(
     if launchers is None:
         host_of_rank = np.arange(num_ranks) // cluster.slots[0] % cluster.num_hosts
         launchers = fl.Placement(cluster.hosts, host_of_rank, "launcher")
-    directory = RunDirectory(folder, narrator.tell)
+    directory = RunDirectory(folder, narrator.report)
     log = RunLog(request, launcher, launchers, cluster, directory=directory, narrator=narrator)
     log.add_traced_run(program.seconds)
     return Session(

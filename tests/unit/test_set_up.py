@@ -102,7 +102,7 @@ def test_one_mpi_under_two_names_is_built_once(machine: Machine) -> None:
     assert machine.found_mpis() == [f"{machine.bin}/mpicxx (mpich-libmpi.so.12)"]
 
 
-def test_own_mpi_first_on_path_is_built_beside_the_distributions(machine: Machine) -> None:
+def test_own_mpi_first_on_path_is_built_next_to_the_distributions(machine: Machine) -> None:
     machine.add_mpi("mpicxx", "openmpi 5 0 3")
     machine.add_mpi("mpicxx.openmpi", "openmpi 4 1 4")
     machine.add_mpi("mpicxx.mpich", 'mpich "4.0.2"')

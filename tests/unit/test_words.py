@@ -87,7 +87,7 @@ def test_a_file_in_a_folder_that_is_not_clean_yet_is_accepted(tmp_path: Path, ru
     file = tmp_path / "old" / "file.py"
     file.parent.mkdir()
     file.write_text("blue\n")
-    rules.write_text(RULES + f"not yet: {file.parent}\n")
+    rules.write_text(RULES + f"not checked: {file.parent}\n")
 
     assert check("--list", rules, file) == (0, "")
 

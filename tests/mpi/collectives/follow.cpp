@@ -95,14 +95,14 @@ Buffers2 filled(const Case& wanted, World world) {
   for (auto* buffer : {&buffers.send, &buffers.receive}) {
     for (std::size_t at = 0; at + 8 <= length; at += 8) {
       // As a double it is a number near 1, as integers it is anything.
-      const double value = 1.0 + random() / 8e9;
+      const double value = 1.0 + static_cast<double>(random()) / 8e9;
       std::memcpy(buffer->data() + at, &value, 8);
     }
   }
   return buffers;
 }
 
-/// Of reduce_scatter: elements of each rank, some of them none.
+/// Elements of each rank in reduce_scatter, some of them none.
 std::vector<int> counts_of(const Case& wanted, const Kind& kind, int num_ranks) {
   std::vector<int> counts;
   for (int rank = 0; rank < num_ranks; ++rank) {

@@ -67,12 +67,12 @@ int count_free(MPI_Comm*) {
   ++num_freed;
   return MPI_SUCCESS;
 }
-int tell_four_bytes(MPI_Datatype, MPI_Aint* lower, MPI_Aint* extent) {
+int return_four_bytes(MPI_Datatype, MPI_Aint* lower, MPI_Aint* extent) {
   *lower = 0;
   *extent = 4;
   return MPI_SUCCESS;
 }
-int tell_rank_three(MPI_Comm, int* rank) {
+int return_rank_three(MPI_Comm, int* rank) {
   *rank = 3;
   return MPI_SUCCESS;
 }
@@ -122,8 +122,8 @@ TEST_CASE("arguments: blocks that are moved onto themselves are asked of one, th
 
 TEST_CASE("arguments: the own block among those at absolute addresses is at its address") {
   Mpi& mpi = begin();
-  mpi.Type_get_extent = &tell_four_bytes;
-  mpi.Comm_rank = &tell_rank_three;
+  mpi.Type_get_extent = &return_four_bytes;
+  mpi.Comm_rank = &return_rank_three;
 
   const void* const block = own_block(nullptr, 5, some_type(), fake::some_comm());
 

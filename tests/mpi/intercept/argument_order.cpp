@@ -101,15 +101,15 @@ void set_handlers() {
 #include "table/calls.def"
 }
 
-// A released handle is looked up, so what is told of it is left out where calls are recorded.
-constexpr bool is_told_of_a_handle(std::string_view observe) {
+// A released handle is looked up, so these calls are left out where calls are recorded.
+constexpr bool is_release_of_a_handle(std::string_view observe) {
   return observe.starts_with("released");
 }
 
 int try_all(int code, const char* state) {
   int num_entries = 0;
 #define TRY(name, parameters, arguments, observe)                                   \
-  if (!is_recording() || !is_told_of_a_handle(#observe)) {                          \
+  if (!is_recording() || !is_release_of_a_handle(#observe)) {                       \
     expect(Fake<decltype(&MPI_##name)>::hands_on(&MPI_##name, code), #name, state); \
   }                                                                                 \
   ++num_entries;

@@ -82,14 +82,14 @@ TEST_CASE("rules: calls are watched only where the plan says from which drift on
 
 TEST_CASE("rules: the plan says from what times drift, and what looking after them may cost") {
   const DriftRule by_default = drift_rule_of(R"("is_reproducible":false,"max_drift_ratio":0.2)");
-  const DriftRule told =
+  const DriftRule given =
       drift_rule_of(R"("is_reproducible":false,"max_drift_ratio":0.2,"drift_from":"predicted",)"
                     R"("max_watching_ratio":0.5)");
 
   CHECK(by_default.expected == Expected::measured);
   CHECK(by_default.max_cost_ratio == 0.005);
-  CHECK(told.expected == Expected::predicted);
-  CHECK(told.max_cost_ratio == 0.5);
+  CHECK(given.expected == Expected::predicted);
+  CHECK(given.max_cost_ratio == 0.5);
 }
 
 TEST_CASE("rules: what is wrong is refused by name") {

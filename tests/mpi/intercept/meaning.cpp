@@ -3,11 +3,15 @@
 #include "trace/meaning.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "../../core/catch.hpp"
+#include "trace/call_time.hpp"
 #include "trace/counters.hpp"
 #include "trace/record.hpp"
 
@@ -206,7 +210,7 @@ TEST_CASE("table of collectives: roots are apart until it is crowded, communicat
   CHECK(table->num_dropped() == 0);
 }
 
-TEST_CASE("communicators: told by their first rank, once, and up to a bound") {
+TEST_CASE("communicators: recorded by their first rank, once, and up to a bound") {
   Communicator first{.size = 2, .rank = 0, .id = 7, .world_rank_of_peer = {5, 3}, .neighbors = {}};
   Communicator second = first;
   second.rank = 1;
@@ -224,6 +228,33 @@ TEST_CASE("communicators: told by their first rank, once, and up to a bound") {
     members.add(large);
   }
   CHECK(members.members_of_id().size() == 2);
+}
+
+TEST_CASE("record: a rank computes while it is not in a call, if one thread alone calls") {
+  Counters main_thread(2), other_thread(2), windows(2);
+  main_thread.call_ticks = 300;
+  main_thread.call_begun_ticks = 1000;  // and in a call since then
+  other_thread.call_ticks = 5;
+  windows.one_sided_calls = 1;
+  const auto computing = [](std::initializer_list<const Counters*> threads) {
+    Counters sum(2);
+    for (const Counters* thread : threads) sum.add(*thread, 1100);
+    return record_of_rank(1, 2.0, sum, 0.001, "h1").computing.at(0);
+  };
+
+  CHECK(computing({}).seconds == 2.0);
+  CHECK(computing({&main_thread}).seconds == Approx(2.0 - 0.4));
+  CHECK(std::isnan(computing({&main_thread, &other_thread}).seconds));
+  CHECK(std::isnan(computing({&windows}).seconds));
+  CHECK((computing({}).rank == 1 && std::string(computing({}).host) == "h1"));
+}
+
+TEST_CASE("calls: those that return at once are not timed") {
+  using fairlead::intercept::may_wait;
+  CHECK((may_wait("Wait") && may_wait("Recv_c") && may_wait("Test") && may_wait("Iprobe")));
+  CHECK((may_wait("Send") && may_wait("Allreduce") && may_wait("Comm_free")));
+  CHECK((!may_wait("Isend") && !may_wait("Iallreduce") && !may_wait("Irecv_c")));
+  CHECK((!may_wait("Send_init") && !may_wait("Bcast_init_c") && !may_wait("Startall")));
 }
 
 TEST_CASE("record: rows of what was counted, and the bytes of each table") {
@@ -245,7 +276,7 @@ TEST_CASE("record: rows of what was counted, and the bytes of each table") {
   counters.communicators.add(
       {.size = 2, .rank = 0, .id = 7, .world_rank_of_peer = {1, 0}, .neighbors = {}});
 
-  const RankRecord record = record_of_rank(1, 2.5, counters);
+  const RankRecord record = record_of_rank(1, 2.5, counters, 0.0, "here");
 
   CHECK(record.rank.run_time_s == 2.5);
   CHECK(record.rank.untranslated_bytes == 9);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -59,8 +60,8 @@ Relay& feature() {
   static Relay relay;
   return relay;
 }
-Way way_to(std::uint32_t, std::uint64_t) {
-  return Way::striped;
+std::optional<PendingSend> begin_send(std::uint32_t dst_rank, std::uint64_t, bool) {
+  return PendingSend{.dst_rank = dst_rank};
 }
 void count_by_mpi(std::uint32_t, std::uint64_t) {}
 bool is_worth_relaying(std::uint32_t, std::uint64_t) {
@@ -134,7 +135,7 @@ Peers* peers_of_receive = nullptr;
 bool may_probe = true;
 
 // A probe of another thread has to take the lock.
-int start_beside_a_probe(MPI_Request*) {
+int start_during_a_probe(MPI_Request*) {
   std::thread([] {
     may_probe = peers_of_receive->lock.try_lock();
     if (may_probe) peers_of_receive->lock.unlock();
@@ -153,8 +154,8 @@ int count_report(MPI_Comm, int) {
   ++num_reported;
   return MPI_SUCCESS;
 }
-int tell_derived(MPI_Datatype, int* num_integers, int* num_addresses, int* num_types,
-                 int* combiner) {
+int return_derived(MPI_Datatype, int* num_integers, int* num_addresses, int* num_types,
+                   int* combiner) {
   *num_integers = *num_addresses = *num_types = 1;
   *combiner = MPI_COMBINER_VECTOR;
   return MPI_SUCCESS;
@@ -193,7 +194,7 @@ TEST_CASE("relayed: no probe comes between the look at what was pulled and a rec
   auto entry = entry_of(Entry::Kind::persistent_receive);
   peers_of_receive = entry->peers.get();
   relay::feature().requests.insert(some_request(), std::move(entry));
-  detail::bound_mpi.Start = &start_beside_a_probe;
+  detail::bound_mpi.Start = &start_during_a_probe;
 
   MPI_Request request = some_request();
   REQUIRE(relay::Start(&request) == MPI_SUCCESS);
@@ -211,7 +212,7 @@ TEST_CASE("relayed: a persistent send that cannot be packed fails, and no envelo
   entry->envelope = std::make_unique<relay::EnvelopeBytes>();
   relay::feature().requests.insert(some_request(), std::move(entry));
   Mpi& mpi = detail::bound_mpi;
-  mpi.Type_get_envelope = &tell_derived;
+  mpi.Type_get_envelope = &return_derived;
   mpi.Type_size_x = &set_hundred_bytes;
   mpi.Pack = &fail_to_pack;
   mpi.Start = &count_start;

@@ -45,8 +45,7 @@ int peer_of(const FoundCommunicator& found) {
 
 }  // namespace
 
-TEST_CASE(
-    "release: a thread that gets the handle before the call has ended is told its own ranks") {
+TEST_CASE("release: a thread that gets the handle before the call has ended sees its own ranks") {
   const MPI_Comm comm = handle();
   fake::world_rank = 1;
   REQUIRE(find_in_another_thread(comm).is_lasting);

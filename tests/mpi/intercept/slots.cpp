@@ -62,7 +62,7 @@ void begin(bool is_traced) {
 
 std::uint64_t num_collectives() {
   std::uint64_t calls = 0;
-  sum_of_records(1).collectives.for_each(
+  sum_of_records(1)->collectives.for_each(
       [&calls](const CollectiveTally& entry) { calls += entry.calls; });
   return calls;
 }
@@ -78,13 +78,13 @@ TEST_CASE("slots: a collective is handled and counted, but not what its handler 
   detail::handlers.Allreduce = &handle_allreduce;
   enter_wrappers();
   const std::uint64_t calls_before = num_collectives();
-  const std::uint64_t messages_before = sum_of_records(1).sent[0].messages;
+  const std::uint64_t messages_before = sum_of_records(1)->sent[0].messages;
 
   CHECK(allreduce() == MPI_SUCCESS);
 
   CHECK(num_handled == 1);
   CHECK(num_collectives() == calls_before + 1);
-  CHECK(sum_of_records(1).sent[0].messages == messages_before);
+  CHECK(sum_of_records(1)->sent[0].messages == messages_before);
 }
 
 TEST_CASE("slots: a call is handled where nothing is traced") {

@@ -27,13 +27,15 @@ MORE_AND_MORE_CALLS = (NUM_CALLS, 5 * NUM_CALLS, 50 * NUM_CALLS)
 """For a busy machine, where a program may end before it has been helped."""
 
 
-def write_plan(folder: Path, hosts: tuple[int, ...] | None, *, is_reproducible: bool) -> Path:
-    """All pairs carry one byte a second, so calls take much less time than predicted.
+def write_plan(
+    folder: Path, hosts: tuple[int, ...] | None, *, is_reproducible: bool, rate_Bps: float = 1.0
+) -> Path:
+    """By default all pairs carry one byte a second, so calls are much faster than predicted.
 
     Drift is a factor of a thousand, which the plan is off by, but no machine that is busy.
     """
     near = np.eye(len(HOSTS), dtype=bool)
-    network = fl.Network(HOSTS, np.where(near, 0.0, 1e-9), np.where(near, np.inf, 1.0))
+    network = fl.Network(HOSTS, np.where(near, 0.0, 1e-9), np.where(near, np.inf, rate_Bps))
     rules = [
         {"operation": operation, "min_bytes": 1024, "max_bytes": None, "hosts": hosts,
          "method": "forest"}
@@ -47,11 +49,12 @@ def write_plan(folder: Path, hosts: tuple[int, ...] | None, *, is_reproducible: 
 
 
 def repeat(
-    mpi: TracedMpi, plan: Path, mode: str = "repeat", num_calls: int = NUM_CALLS
+    mpi: TracedMpi, plan: Path, mode: str = "repeat", num_calls: int = NUM_CALLS, *tools: Path
 ) -> tuple[str, list[str]]:
     """What the program prints, and the lines of the library."""
     launcher = detect(mpi.mpirun)
-    env = {"LD_PRELOAD": str(find(launcher).intercept), "FAIRLEAD_PLAN": str(plan)}
+    preloaded = ":".join(map(str, (find(launcher).intercept, *tools)))
+    env = {"LD_PRELOAD": preloaded, "FAIRLEAD_PLAN": str(plan)}
     env["FAIRLEAD_RECORD"] = str(plan)
     program = mpi.build("collectives.cpp")
     spec = mpi.spec(len(HOSTS), ON_HOSTS, ",".join(HOSTS), program, mode, str(num_calls), **env)
@@ -75,8 +78,27 @@ def test_drift_is_looked_into_and_a_new_schedule_compared(mpi: TracedMpi, tmp_pa
     assert counts.comparisons >= 1
     assert counts.replacements == len(lines), lines
     assert counts.longest_stop_s > 0
-    # On a thread beside the program.
+    # On a thread of its own, while the program runs.
     assert counts.planning_s > 0
+
+
+# On two cores MPICH's waiting ranks take the time from those that work, whatever the sends take.
+def test_a_schedule_that_is_slower_than_the_mpi_is_left_by_all_ranks(
+    openmpi: TracedMpi, tmp_path: Path
+) -> None:
+    # A call is planned to take microseconds, and takes 5 ms and more by any schedule.
+    plan = write_plan(tmp_path, tuple(range(5)), is_reproducible=False, rate_Bps=1e12)
+    slow = openmpi.build("slow_sends.c", "-shared", "-fPIC", "-ldl")
+
+    for num_calls in MORE_AND_MORE_CALLS:
+        printed, lines = repeat(openmpi, plan, "repeat", num_calls, slow)
+        assert printed == f"repeated {num_calls}\n"
+        if any("follows no schedule any more" in line for line in lines):
+            break
+
+    counts = drift_counts(plan)
+    assert counts is not None
+    assert counts.replacements == len(lines) >= 1, lines
 
 
 def test_one_probe_serves_all_calls_that_drift(openmpi: TracedMpi, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def build_runtime(mpi: TracedMpi, name: str, folder: Path) -> Path:
     return Path(shutil.copy(built, folder / name))
 
 
-def preloaded(mpi: TracedMpi, plan: Path) -> dict[str, str]:
+def preload_variables(mpi: TracedMpi, plan: Path) -> dict[str, str]:
     library = find(detect(mpi.mpirun)).intercept
     return {"LD_PRELOAD": str(library), "FAIRLEAD_PLAN": str(plan)}
 
@@ -69,7 +69,7 @@ def calls_with_device_memory(
     """Collectives and messages with a GPU's memory that the MPI was given; all were right."""
     found = RIGHT.fullmatch(done.stdout)
     assert found is not None, done.stdout + done.stderr
-    assert (done.returncode, test_collectives.told(done)) == (0, expected_line)
+    assert (done.returncode, test_collectives.library_lines(done)) == (0, expected_line)
     assert found[3] == "0"
     return int(found[1]), int(found[2])
 
@@ -83,7 +83,7 @@ def test_collectives_with_device_memory_are_the_mpis_own(
     plan = test_collectives.write_plan(tmp_path, NUM_RANKS, test_collectives.forcing())
 
     native = run(mpi, program, *words)
-    done = run(mpi, program, *words, **preloaded(mpi, plan))
+    done = run(mpi, program, *words, **preload_variables(mpi, plan))
 
     assert calls_with_device_memory(done, STAY_NATIVE) == calls_with_device_memory(native)
 
@@ -97,7 +97,7 @@ def test_collectives_with_device_memory_of_a_runtime_that_is_used_late(
     words = (str(build_runtime(mpi, "libcuda.so.1", tmp_path)), when, "collectives")
     plan = test_collectives.write_plan(tmp_path, NUM_RANKS, test_collectives.forcing(turn))
 
-    done = run(mpi, program, *words, **preloaded(mpi, plan))
+    done = run(mpi, program, *words, **preload_variables(mpi, plan))
 
     num_collectives, num_messages = calls_with_device_memory(done)
     assert num_collectives == 0  # They followed schedules, in the memory of the host.

@@ -37,8 +37,10 @@ def load_generator() -> ModuleType:
 generator = load_generator()
 
 
-def test_the_docs_page_is_the_table() -> None:
-    assert generator.PAGE.read_text(encoding="utf-8") == generator.page()
+def test_the_docs_pages_are_the_table() -> None:
+    pages = generator.pages()
+
+    assert {page: page.read_text(encoding="utf-8") for page in pages} == pages
 
 
 def test_the_library_shows_the_rows_and_nothing_else(mpi: TracedMpi) -> None:

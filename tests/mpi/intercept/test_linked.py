@@ -43,7 +43,7 @@ def simulated(
     """A run of a program, linked with the object, on hosts h0, h1, ..."""
     sources = [PROGRAMS / source, linked_object]
     compiler = ["smpicc"] if source.endswith(".c") else ["smpicxx", "-std=c++20"]
-    # It needs the C++ library, and the linker is told of that before it meets the object.
+    # It needs the C++ library, which stands before the object on the linker's command line.
     flags = ["-O1", "-DSMPI_NO_OVERRIDE_MALLOC", "-Wl,--no-as-needed", "-lstdc++"]
     program = compiled([*compiler, *flags], sources, depends_on=headers_of(source))
     (folder / "platform.xml").write_text(PLATFORM, encoding="utf-8")

@@ -11,7 +11,7 @@ from tracing import MPIS
 
 from fairlead.act.launch import detect
 from fairlead.act.mpi_builds import find
-from fairlead.act.preload import preloaded
+from fairlead.act.preload import preload_variables
 from fairlead.errors import LaunchError
 
 pytestmark = [pytest.mark.mpi]
@@ -50,4 +50,4 @@ def test_error_names_the_reason_where_no_path_can_be_given(
     monkeypatch.setenv("XDG_DATA_HOME", str(odd_folder))
 
     with pytest.raises(LaunchError, match="no library with a blank or ':' in its path"):
-        preloaded({}, library)
+        preload_variables({}, library)

@@ -13,7 +13,7 @@ from tracing import TracedMpi
 
 from fairlead.act.launch import detect
 from fairlead.act.plan.relay import RELAY_RULES
-from fairlead.watch.carried import carried
+from fairlead.watch.carried import load_carried
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
@@ -38,7 +38,7 @@ def run(
     return done.returncode, done.stdout, complaints
 
 
-# Each threshold with two or three ranks, and with five or eight.
+# Each threshold with two or three ranks; five relay all messages, or those above a threshold.
 @pytest.mark.parametrize(
     ("num_ranks", "threshold_bytes", "rule"),
     [
@@ -46,8 +46,7 @@ def run(
         (2, 1024, "mcm"),
         (3, 65536, "trials"),
         (5, 0, "mcm"),
-        (5, 65536, "mcm"),
-        (8, 1024, "trials"),
+        (5, 1024, "trials"),
     ],
 )
 def test_relayed_messages_keep_mpi_semantics(
@@ -85,7 +84,7 @@ def test_a_program_whose_routers_do_not_answer_runs_without_relays(
 ) -> None:
     with running(3) as routers:
         routers.end()
-        # Of all calls of the program some go wrong with MPICH alone.
+        # Some of the program's calls go wrong with MPICH alone, so not all are made.
         code, output, complaints = run(mpi, 3, routers, tmp_path, 1024, "rounds", "5")
 
     assert (code, output, len(complaints)) == (0, "ok\n", 1)
@@ -159,7 +158,7 @@ def test_processes_leave_what_carried_their_large_messages(
         env = {**os.environ, "FAIRLEAD_RECORD": str(tmp_path)}
         subprocess.run(argv, env=env, capture_output=True, check=True, timeout=600)
 
-    found = carried(tmp_path, 3)
+    found = load_carried(tmp_path, 3)
 
     assert found is not None
     # What was sent again counts again.

@@ -93,7 +93,7 @@ def test_a_program_whose_routers_have_all_ended_finds_its_receivers(
 def test_a_program_that_cannot_reach_a_host_runs_without_relays(name: str, tmp_path: Path) -> None:
     with running(NUM_RANKS, unreachable=1) as routers:
         write_plan(tmp_path, routers, 1024)
-        # Of all calls of the program some go wrong with MPICH alone.
+        # Some of the program's calls go wrong with MPICH alone, so not all are made.
         words = (MPIS[name].build("relayed.c"), "rounds", "5")
         argv = command(MPIS[name], NUM_RANKS, tmp_path, *words)
         with subprocess.Popen(

@@ -26,7 +26,7 @@ def test_a_sender_far_ahead_of_its_receiver_keeps_a_bounded_part(
         argv = command(mpi, NUM_RANKS, tmp_path, mpi.build("ahead.c"))
         done = subprocess.run(argv, capture_output=True, text=True, check=False)
 
-    told = [line for line in done.stderr.splitlines() if "fairlead" in line]
-    assert (done.returncode, told) == (0, [])
+    complaints = [line for line in done.stderr.splitlines() if "fairlead" in line]
+    assert (done.returncode, complaints) == (0, [])
     # What routers have taken is kept until it is acknowledged; half as much again is for all else.
     assert LIMIT_MIB / 2 < int(done.stdout) < 1.5 * LIMIT_MIB < SENT_MIB

@@ -165,7 +165,7 @@ def of(found: list[Line], comm: str, kind: str) -> list[Line]:
     return [line for line in found if (line.comm, line.kind) == (comm, kind)]
 
 
-def edges_told(found: list[Line], weighted: bool) -> dict[tuple[int, int], int]:
+def bytes_of_edge(found: list[Line], weighted: bool) -> dict[tuple[int, int], int]:
     """The graph that the processes see: what each sends where."""
     edges: dict[tuple[int, int], int] = {}
     for line in found:
@@ -188,16 +188,16 @@ def placed_8(openmpi: TracedMpi, plan: Path) -> list[Line]:
 @pytest.mark.parametrize("kind", ["graph", "adjacent", "graph-unweighted", "adjacent-unweighted"])
 def test_as_little_as_possible_crosses_the_slow_link(placed_8: list[Line], kind: str) -> None:
     found = of(placed_8, "world", kind)
-    edges = edges_told(found, weighted="unweighted" not in kind)
+    edges = bytes_of_edge(found, weighted="unweighted" not in kind)
 
     assert crossing(found, edges) == least_crossing(edges)
 
 
 def test_weights_decide_which_edges_stay_inside(placed_8: list[Line]) -> None:
     found = of(placed_8, "dup", "graph")
-    edges = edges_told(found, weighted=True)
+    edges = bytes_of_edge(found, weighted=True)
 
-    # Of the 14 ways that cut fewest edges, 12 cut more weight than need be.
+    # There are 14 ways that cut fewest edges; 12 of them cut more weight than need be.
     assert crossing(found, edges) == least_crossing(edges)
 
 
@@ -233,11 +233,11 @@ def test_fortran_reaches_it_too(name: str, binding: int, plan: Path) -> None:
     placed = run(mpi, 8, program, "1", **preload(mpi, plan))
 
     assert placed.returncode == 0, placed.stdout + placed.stderr
-    told = placed.stdout.splitlines()
-    assert sorted(map(without_old, told)) == sorted(map(without_old, native))
+    lines_placed = placed.stdout.splitlines()
+    assert sorted(map(without_old, lines_placed)) == sorted(map(without_old, native))
     assert len(native) == 8 * 4
     for kind in ("cart", "graph", "adjacent", "unweighted"):
-        ranks = [line.split() for line in told if line.startswith(f"{kind} ")]
+        ranks = [line.split() for line in lines_placed if line.startswith(f"{kind} ")]
         assert any(words[2] != words[-1] for words in ranks), kind
 
 

@@ -123,16 +123,16 @@ def reason_for_no_trace(mpi: TracedMpi, *program: Path | str) -> str:
     return str(error.value).partition(": the traced run left no trace: ")[2]
 
 
-def test_a_program_with_sessions_alone_is_told_so(mpi: TracedMpi) -> None:
-    if not mpi.has_mpi4_requests:
-        pytest.skip("this MPI has no sessions")
-
+@pytest.mark.parametrize(
+    "mpi", [name for name, each in MPIS.items() if each.has_mpi4_requests], indirect=True
+)
+def test_a_program_with_sessions_alone_gets_a_warning(mpi: TracedMpi) -> None:
     reason = reason_for_no_trace(mpi, mpi.build("sessions.c"))
 
     assert reason == "the program uses MPI sessions without MPI_Init, which are not traced"
 
 
-def test_a_program_that_calls_by_the_handle_of_a_library_is_told_so(
+def test_a_program_that_calls_by_the_handle_of_a_library_gets_a_warning(
     mpi: TracedMpi, tmp_path: Path
 ) -> None:
     # As Julia's MPI.jl does.

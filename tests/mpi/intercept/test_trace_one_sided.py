@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tracing import TracedMpi
+from tracing import MPIS, TracedMpi
 
 import fairlead as fl
 from fairlead.model.traffic import Traffic
@@ -79,10 +79,10 @@ def test_windows_of_all_kinds_are_counted(mpi: TracedMpi, one_sided: Path, kind:
     assert traffic.uncounted.shared_windows == (1 if kind == "shared" else 0)
 
 
+@pytest.mark.parametrize(
+    "mpi", [name for name, each in MPIS.items() if each.has_large_counts], indirect=True
+)
 def test_large_counts_are_counted(mpi: TracedMpi, one_sided: Path) -> None:
-    if not mpi.has_large_counts:
-        pytest.skip("this MPI has no one-sided calls with large counts")
-
     require_transfers(mpi.trace(3, one_sided, "create", "large_counts"), LARGE_COUNTS)
 
 

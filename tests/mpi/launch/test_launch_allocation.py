@@ -11,7 +11,7 @@ import pytest
 from launchers import MPIS, PROGRAMS
 
 from fairlead.act.launch import Launcher, LaunchSpec, detect, run
-from fairlead.flows.request import named_or_allocated
+from fairlead.flows.request import find_hosts
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 
@@ -58,7 +58,7 @@ def test_all_components_of_a_heterogeneous_job_get_ranks(
 ) -> None:
     for name, value in HETEROGENEOUS.items():
         monkeypatch.setenv(name, value)
-    cluster = named_or_allocated(None, str(launcher.path))
+    cluster = find_hosts(None, str(launcher.path))
     placement = Placement(cluster.hosts, np.array([1, 0, 0, 1]))
 
     assert sorted(hosts_of_ranks(launcher, cluster, tmp_path)) == ["alpha"] * 2 + ["beta"] * 2
@@ -72,7 +72,7 @@ def test_hosts_come_from_the_file_of_pbs(
     nodes.write_text("alpha\nalpha\nbeta\n")
     monkeypatch.setenv("PBS_NODEFILE", str(nodes))
 
-    ranks = hosts_of_ranks(launcher, named_or_allocated(None, str(launcher.path)), tmp_path)
+    ranks = hosts_of_ranks(launcher, find_hosts(None, str(launcher.path)), tmp_path)
 
     assert ranks == ["alpha", "alpha", "beta"]
 
@@ -87,6 +87,6 @@ def test_hosts_come_from_the_launchers_own_variable(
     name = "HYDRA_HOST_FILE" if is_hydra else variables[launcher.version[0]]
     monkeypatch.setenv(name, str(file))
 
-    ranks = hosts_of_ranks(launcher, named_or_allocated(None, str(launcher.path)), tmp_path)
+    ranks = hosts_of_ranks(launcher, find_hosts(None, str(launcher.path)), tmp_path)
 
     assert ranks == ["beta", "alpha", "alpha"]

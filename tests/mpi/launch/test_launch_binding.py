@@ -30,7 +30,7 @@ REPORT = (
 def launcher(
     request: pytest.FixtureRequest, invented_hosts: None, monkeypatch: pytest.MonkeyPatch
 ) -> Launcher:
-    # Each host has its own name, so that it can be told which ranks are on it.
+    # Each host has its own name, so that its ranks can be distinguished.
     monkeypatch.setenv("FAKE_UTS", "yes")
     return detect(MPIS[request.param].mpirun)
 

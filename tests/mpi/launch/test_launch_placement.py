@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real launchers put every rank where they are told, hand on its environment and its exit code."""
+"""Real launchers put every rank on its host, hand on its environment and its exit code."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_without_placement_the_launcher_fills_host_by_host(
 def test_more_ranks_than_cores_on_a_host_are_started_where_they_are_placed(
     launcher: Launcher, tmp_path: Path
 ) -> None:
-    # Open MPI 5 starts nothing here and ends with 0, unless it is told to oversubscribe.
+    # Open MPI 5 starts nothing here and ends with 0, unless it may oversubscribe.
     cluster = Cluster(("alpha", "beta"), (64, 64))
     placement = Placement(cluster.hosts, np.array([1, 0, 0, 0, 1]))
 

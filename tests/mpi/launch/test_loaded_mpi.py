@@ -14,7 +14,7 @@ from tracing import MPIS
 
 from fairlead.act.launch import detect
 from fairlead.act.mpi_builds import find
-from fairlead.measure.loaded_mpi import other_mpi_of, reporting_other_mpi
+from fairlead.measure.loaded_mpi import other_mpi_of, report_other_mpi
 
 MARK = "FAIRLEAD_TRACE"
 MPI_OF_PROGRAM = "mpich-4"
@@ -40,7 +40,7 @@ def lines_about(launcher: str, mark: str) -> list[str]:
         assert waiting.stdin is not None and waiting.stdout is not None
         waiting.stdout.readline()
         build = find(detect(MPIS[launcher].mpirun))
-        with reporting_other_mpi(f"{MARK}={mark}", build, report, after_s=0.0):
+        with report_other_mpi(f"{MARK}={mark}", build, report, after_s=0.0):
             is_other = launcher != MPI_OF_PROGRAM
             was_reported.wait(LIMIT_S if is_other else 3.0)
         waiting.stdin.close()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each signal does to `fairlead run` what it does to the plain launcher: a table for each MPI.
 
-`FAIRLEAD_SIGNAL_TABLE=FILE` adds its lines to that file, as docs/reference/launchers.md has them.
+`FAIRLEAD_SIGNAL_TABLE=FILE` adds its lines to that file, as they are in
+docs/reference/launcher-signals.md.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SETTLE_S = 2.0
 
 # Each rank notes what it hears. It ends when it may, or with a checkpoint after SIGTERM.
 RANK = """#!/bin/sh
-rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}}
 for name in HUP INT QUIT USR1 USR2 ALRM CONT WINCH; do
   trap "echo $name >> heard-$rank" $name
 done
@@ -40,7 +41,7 @@ class Effect:
     """What a signal did.
 
     Attributes:
-        exit_code: Of the command.
+        exit_code: Exit code of the command.
         heard: What the ranks heard of it.
     """
 

@@ -87,7 +87,7 @@ def on_progress(done, total):
         Path({str(begun)!r}).touch()
 probe(
     detect({MPIS["openmpi-4"].mpirun!r}), Cluster.uniform({NAMES[:num_hosts]!r}, 1),
-    patience_s=2, on_progress=on_progress, {options}
+    silence_timeout_s=2, on_progress=on_progress, {options}
 ).save({str(result)!r})
 """
     process = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, name: value})

@@ -162,7 +162,7 @@ def test_without_any_reachable_host_there_is_no_network(one_launcher: Launcher) 
 @pytest.mark.parametrize(
     "argument",
     [{"mode": "other"}, {"target_ratio": 0}, {"max_samples": 0}, {"budget_s": 0.0},
-     {"concurrency": -1}, {"patience_s": 0}, {"timeout_s": -1}],
+     {"concurrency": -1}, {"silence_timeout_s": 0}, {"timeout_s": -1}],
 )  # fmt: skip
 def test_impossible_argument_is_named(one_launcher: Launcher, argument: dict[str, object]) -> None:
     with pytest.raises(InputError, match=next(iter(argument))):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead oracle serve` probes a few hosts by a real MPI and tells their latencies."""
+"""`fairlead oracle serve` probes a few hosts by a real MPI and reports their latencies."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def url(tmp_path: Path, invented_hosts: None) -> Iterator[str]:
 
 
 def test_latencies_are_those_that_a_probe_measures_again_and_again(url: str) -> None:
-    def told() -> list[list[Any]]:
+    def ask_latencies() -> list[list[Any]]:
         answer = ask_oracle(url, HOSTS, ["latency_s"])
         rows: list[list[Any]] = answer["metrics"]["latency_s"]["values"]
         return rows
 
-    wait_until(lambda: told()[0][1] is not None)
-    first = told()
+    wait_until(lambda: ask_latencies()[0][1] is not None)
+    first = ask_latencies()
     # Two probes never measure the same to the last digit.
-    wait_until(lambda: told()[0][1] not in (None, first[0][1]))
+    wait_until(lambda: ask_latencies()[0][1] not in (None, first[0][1]))
 
     for latency_s in (first[0][1], first[1][0]):
         assert 0 < latency_s < 1

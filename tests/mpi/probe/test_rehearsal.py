@@ -135,7 +135,7 @@ sent = np.full((3, 3), 1e9)
 rehearse([fl.Placement(names, np.arange(3))], fl.Traffic(bytes=sent, messages=sent > 0),
     fl.Network(names, np.zeros((3, 3)), np.full((3, 3), 1e9)),
     ProbeProgram(detect({MPIS["openmpi-4"].mpirun!r})), fl.Cluster.uniform(names, 1),
-    rehearsal_s=60, max_rounds=100000, patience_s=2)
+    rehearsal_s=60, max_rounds=100000, silence_timeout_s=2)
 """
     process = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, name: value})
     wait_until(lambda: len(find_ranks(tag)) == 3, 60)

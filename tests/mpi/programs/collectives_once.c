@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call of each operation whose algorithm MPIs can be told, with so many bytes from each rank or
+/* One call of each operation whose algorithm can be set, with so many bytes from each rank or
    to it. */
 #include <mpi.h>
 #include <stdlib.h>

@@ -11,11 +11,11 @@ static char received[4096];
 static char room[4096];
 #endif
 
-static void tell(const char* call, int code, int rank) {
+static void report(const char* call, int code, int rank) {
   if (rank == 0) printf("%s: %s\n", call, code == MPI_SUCCESS ? "success" : "error");
 }
 
-#define TRY(call) tell(#call, call, rank)
+#define TRY(call) report(#call, call, rank)
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);

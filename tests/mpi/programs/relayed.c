@@ -92,7 +92,7 @@ static void all_calls(void) {
   say("no new deadlock"), no_new_deadlock();
   say("synchronous"), synchronous();
   say("synchronous at a probe"), synchronous_at_a_probe();
-  say("synchronous beside others"), synchronous_beside_others();
+  say("synchronous among others"), synchronous_among_others();
   say("started exchanges"), started_exchanges();
   say("buffered"), buffered();
   say("ready"), ready();
@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
     say("exchanges"), on_threads(4, exchange);
     say("persistent exchanges"), on_threads(4, persistent_exchange);
     say("probed streams"), probed_stream();
-    say("freed beside sends"), freed_beside_sends();
+    say("freed during sends"), freed_during_sends();
   } else if (argc > 1 && strcmp(argv[1], "unreceived") == 0) {
     never_received();
   } else if (argc > 2) {

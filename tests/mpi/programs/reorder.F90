@@ -30,7 +30,7 @@ program reorder
 
   call MPI_Cart_create(MPI_COMM_WORLD, 2, (/ size / 2, 2 /), (/ .true., .false. /), may_reorder, &
                        comm, error)
-  call tell_grid()
+  call print_grid()
 
   ! A heavy partner half-way round, a light ring.
   partner = mod(rank + size / 2, size)
@@ -42,18 +42,18 @@ program reorder
   in_weights = (/ 100 + partner, 1 /)
   call MPI_Dist_graph_create(MPI_COMM_WORLD, 1, sources, degrees, targets, weights, &
                              MPI_INFO_NULL, may_reorder, comm, error)
-  call tell_graph('graph')
+  call print_graph('graph')
   call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, ins, in_weights, 2, targets, weights, &
                                       MPI_INFO_NULL, may_reorder, comm, error)
-  call tell_graph('adjacent')
+  call print_graph('adjacent')
   call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, ins, MPI_UNWEIGHTED, 1, targets, &
                                       MPI_UNWEIGHTED, MPI_INFO_NULL, may_reorder, comm, error)
-  call tell_graph('unweighted')
+  call print_graph('unweighted')
   call MPI_Finalize(error)
 
 contains
 
-  subroutine tell_grid()
+  subroutine print_grid()
     integer :: new_rank, dims(2), coordinates(2), below, above
     logical :: periods(2)
     call MPI_Comm_rank(comm, new_rank, error)
@@ -62,9 +62,9 @@ contains
     write (*, '(a,i0,a,2(1x,i0),2l2,4(1x,i0),a,i0)') 'cart new ', new_rank, ' grid', dims, &
       periods, coordinates, below, above, ' old ', rank
     call MPI_Comm_free(comm, error)
-  end subroutine tell_grid
+  end subroutine print_grid
 
-  subroutine tell_graph(name)
+  subroutine print_graph(name)
     character(len=*), intent(in) :: name
     integer :: new_rank, num_in, num_out
     integer :: from(2), from_weights(2), to(2), to_weights(2)
@@ -85,5 +85,5 @@ contains
     write (*, '(2a,i0,a,l2,8(1x,i0),a,i0)') name, ' new ', new_rank, ' neighbours', weighted, from, &
       from_weights, to, to_weights, ' old ', rank
     call MPI_Comm_free(comm, error)
-  end subroutine tell_graph
+  end subroutine print_graph
 end program reorder

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes topologies of many kinds on three communicators and tells all that can be asked about them:
-// one line per topology and process.
-// Usage: reorder MAY_REORDER [TOPOLOGY | one-wrong]
+// Makes topologies of many kinds on three communicators and prints all that can be asked about
+// them: one line per topology and process. Usage: reorder MAY_REORDER [TOPOLOGY | one-wrong]
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@ enum { kMax = 64, kReport = 1 << 16 };
 static char facts[4096];
 static char report[kReport];
 
-static void tell(const char* format, ...) {
+static void print_text(const char* format, ...) {
   va_list values;
   va_start(values, format);
   const size_t length = strlen(facts);
@@ -22,9 +21,9 @@ static void tell(const char* format, ...) {
   va_end(values);
 }
 
-static void tell_all(const char* name, int count, const int* values) {
-  tell(" %s=", name);
-  for (int i = 0; i < count; ++i) tell("%s%d", i ? "," : "", values[i]);
+static void print_all(const char* name, int count, const int* values) {
+  print_text(" %s=", name);
+  for (int i = 0; i < count; ++i) print_text("%s%d", i ? "," : "", values[i]);
 }
 
 static void ignore_error(MPI_Comm* comm, int* code, ...) {
@@ -99,21 +98,21 @@ static int no_edges(MPI_Comm old, int reorder, MPI_Comm* comm) {
                                         MPI_INFO_NULL, reorder, comm);
 }
 
-static void tell_grid(MPI_Comm comm, int rank) {
+static void print_grid(MPI_Comm comm, int rank) {
   int num_dimensions, dims[kMax], periods[kMax], coordinates[kMax], again;
   MPI_Cartdim_get(comm, &num_dimensions);
   MPI_Cart_get(comm, num_dimensions, dims, periods, coordinates);
-  tell_all("dims", num_dimensions, dims);
-  tell_all("periods", num_dimensions, periods);
-  tell_all("own", num_dimensions, coordinates);
+  print_all("dims", num_dimensions, dims);
+  print_all("periods", num_dimensions, periods);
+  print_all("own", num_dimensions, coordinates);
   MPI_Cart_coords(comm, rank, num_dimensions, coordinates);
-  tell_all("coords", num_dimensions, coordinates);
+  print_all("coords", num_dimensions, coordinates);
   MPI_Cart_rank(comm, coordinates, &again);
-  tell(" rank=%d", again);
+  print_text(" rank=%d", again);
   for (int d = 0; d < num_dimensions; ++d) {
     int shift[2];
     MPI_Cart_shift(comm, d, 1, &shift[0], &shift[1]);
-    tell_all("shift", 2, shift);
+    print_all("shift", 2, shift);
   }
   if (num_dimensions > 0) {
     int keep[3] = {0, 1, 0}, sub_rank, sub_size;
@@ -121,27 +120,27 @@ static void tell_grid(MPI_Comm comm, int rank) {
     MPI_Cart_sub(comm, keep, &sub);
     MPI_Comm_rank(sub, &sub_rank);
     MPI_Comm_size(sub, &sub_size);
-    tell(" sub=%d/%d", sub_rank, sub_size);
+    print_text(" sub=%d/%d", sub_rank, sub_size);
     MPI_Comm_free(&sub);
   }
 }
 
-static void tell_graph(MPI_Comm comm) {
+static void print_graph(MPI_Comm comm) {
   int num_in, num_out, weighted, in[kMax], in_weights[kMax], out[kMax], out_weights[kMax];
   MPI_Dist_graph_neighbors_count(comm, &num_in, &num_out, &weighted);
-  tell(" weighted=%d", weighted);
+  print_text(" weighted=%d", weighted);
   MPI_Dist_graph_neighbors(comm, num_in, in, weighted ? in_weights : MPI_UNWEIGHTED, num_out, out,
                            weighted ? out_weights : MPI_UNWEIGHTED);
-  tell_all("in", num_in, in);
-  tell_all("out", num_out, out);
+  print_all("in", num_in, in);
+  print_all("out", num_out, out);
   if (weighted) {
-    tell_all("in_weights", num_in, in_weights);
-    tell_all("out_weights", num_out, out_weights);
+    print_all("in_weights", num_in, in_weights);
+    print_all("out_weights", num_out, out_weights);
   }
 }
 
 /* Each process hands its new rank to all its neighbours. */
-static void tell_exchange(MPI_Comm comm, int rank, int topology) {
+static void print_exchange(MPI_Comm comm, int rank, int topology) {
   int received[kMax], degree = 0;
   for (int i = 0; i < kMax; ++i) received[i] = -5;
   if (topology == MPI_CART) {
@@ -152,21 +151,21 @@ static void tell_exchange(MPI_Comm comm, int rank, int topology) {
     MPI_Dist_graph_neighbors_count(comm, &degree, &num_out, &weighted);
   }
   MPI_Neighbor_allgather(&rank, 1, MPI_INT, received, 1, MPI_INT, comm);
-  tell_all("received", degree, received);
+  print_all("received", degree, received);
 }
 
-static void tell_properties(MPI_Comm comm, MPI_Errhandler expected, int keyval) {
+static void print_properties(MPI_Comm comm, MPI_Errhandler expected, int keyval) {
   int length, has_attribute, num_keys;
   char name[MPI_MAX_OBJECT_NAME];
   void* value;
   MPI_Errhandler handler;
   MPI_Comm_get_errhandler(comm, &handler);
-  tell(" handler=%d", handler == expected);
+  print_text(" handler=%d", handler == expected);
   MPI_Errhandler_free(&handler);
   MPI_Comm_get_attr(comm, keyval, &value, &has_attribute);
-  tell(" attribute=%d", has_attribute);
+  print_text(" attribute=%d", has_attribute);
   MPI_Comm_get_name(comm, name, &length);
-  tell(" named=%d", length > 0);
+  print_text(" named=%d", length > 0);
   MPI_Info info;
   MPI_Comm_get_info(comm, &info);
   MPI_Info_get_nkeys(info, &num_keys);
@@ -175,7 +174,7 @@ static void tell_properties(MPI_Comm comm, MPI_Errhandler expected, int keyval) 
     int is_there;
     MPI_Info_get_nthkey(info, i, key);
     MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &is_there);
-    tell(" info:%s=%s", key, text);
+    print_text(" info:%s=%s", key, text);
   }
   MPI_Info_free(&info);
 }
@@ -255,16 +254,16 @@ static void try_one(const char* name, const char* kind, int reorder, MPI_Errhand
 
   facts[0] = '\0';
   const int code = make(kind, old, reorder, &comm);
-  tell(" failed=%d", code != MPI_SUCCESS);
+  print_text(" failed=%d", code != MPI_SUCCESS);
   if (code == MPI_SUCCESS && comm != MPI_COMM_NULL) {
     MPI_Comm_rank(comm, &new_rank);
     MPI_Comm_size(comm, &size);
     MPI_Topo_test(comm, &topology);
-    tell(" size=%d kind=%s", size, topology == MPI_CART ? "cart" : "graph");
-    if (topology == MPI_CART) tell_grid(comm, new_rank);
-    if (topology == MPI_DIST_GRAPH) tell_graph(comm);
-    if (strcmp(kind, "point") != 0) tell_exchange(comm, new_rank, topology);
-    tell_properties(comm, handler, keyval);
+    print_text(" size=%d kind=%s", size, topology == MPI_CART ? "cart" : "graph");
+    if (topology == MPI_CART) print_grid(comm, new_rank);
+    if (topology == MPI_DIST_GRAPH) print_graph(comm);
+    if (strcmp(kind, "point") != 0) print_exchange(comm, new_rank, topology);
+    print_properties(comm, handler, keyval);
     MPI_Comm_free(&comm);
   }
   MPI_Comm_delete_attr(old, keyval);

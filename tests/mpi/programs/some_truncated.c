@@ -16,53 +16,55 @@ static int class_of(int code) {
   return result;
 }
 
-// What one call says: which receives are complete, and the class of each.
-struct Told {
+// What one call returns: which receives are complete, and the class of each.
+struct Completions {
   int num_done;
   int indices[kNum];
   int classes[kNum];
   MPI_Status statuses[kNum];
 };
 
-static struct Told told_of_one(int code, int index, int flag, const MPI_Status* status) {
-  struct Told told = {0};
-  if (!flag || index == MPI_UNDEFINED) return told;
-  told.num_done = 1;
-  told.indices[0] = index;
-  told.classes[0] = class_of(code);
-  told.statuses[0] = *status;
-  return told;
+static struct Completions completions_of_one(int code, int index, int flag,
+                                             const MPI_Status* status) {
+  struct Completions completions = {0};
+  if (!flag || index == MPI_UNDEFINED) return completions;
+  completions.num_done = 1;
+  completions.indices[0] = index;
+  completions.classes[0] = class_of(code);
+  completions.statuses[0] = *status;
+  return completions;
 }
 
 // In calls that complete all, statuses of errors say which are.
-static struct Told told_of_all(int code, int flag, const int* was_done,
-                               const MPI_Status* statuses) {
-  struct Told told = {0};
-  if (!flag && code == MPI_SUCCESS) return told;
+static struct Completions completions_of_all(int code, int flag, const int* was_done,
+                                             const MPI_Status* statuses) {
+  struct Completions completions = {0};
+  if (!flag && code == MPI_SUCCESS) return completions;
   for (int index = 0; index < kNum; ++index) {
     const int class = code == MPI_SUCCESS ? MPI_SUCCESS : class_of(statuses[index].MPI_ERROR);
     if (was_done[index] || class == MPI_ERR_PENDING) continue;
-    told.indices[told.num_done] = index;
-    told.classes[told.num_done] = class;
-    told.statuses[told.num_done++] = statuses[index];
+    completions.indices[completions.num_done] = index;
+    completions.classes[completions.num_done] = class;
+    completions.statuses[completions.num_done++] = statuses[index];
   }
-  return told;
+  return completions;
 }
 
-static struct Told told_of_some(int code, int num_done, const int* indices,
-                                const MPI_Status* statuses) {
-  struct Told told = {0};
-  if (num_done == MPI_UNDEFINED) return told;
+static struct Completions completions_of_some(int code, int num_done, const int* indices,
+                                              const MPI_Status* statuses) {
+  struct Completions completions = {0};
+  if (num_done == MPI_UNDEFINED) return completions;
   for (int done = 0; done < num_done; ++done) {
-    told.indices[done] = indices[done];
-    told.classes[done] = code == MPI_SUCCESS ? MPI_SUCCESS : class_of(statuses[done].MPI_ERROR);
-    told.statuses[done] = statuses[done];
+    completions.indices[done] = indices[done];
+    completions.classes[done] =
+        code == MPI_SUCCESS ? MPI_SUCCESS : class_of(statuses[done].MPI_ERROR);
+    completions.statuses[done] = statuses[done];
   }
-  told.num_done = num_done;
-  return told;
+  completions.num_done = num_done;
+  return completions;
 }
 
-static struct Told make_call(int call, MPI_Request* requests, const int* was_done) {
+static struct Completions make_call(int call, MPI_Request* requests, const int* was_done) {
   int flag = 1, index = 0, num_done = 0, indices[kNum], code;
   MPI_Status statuses[kNum];
   // What the MPI leaves alone is not to look like a success.
@@ -70,22 +72,22 @@ static struct Told make_call(int call, MPI_Request* requests, const int* was_don
   switch (call) {
     case 0:
       code = MPI_Waitall(kNum, requests, statuses);
-      return told_of_all(code, 1, was_done, statuses);
+      return completions_of_all(code, 1, was_done, statuses);
     case 1:
       code = MPI_Waitany(kNum, requests, &index, statuses);
-      return told_of_one(code, index, 1, statuses);
+      return completions_of_one(code, index, 1, statuses);
     case 2:
       code = MPI_Waitsome(kNum, requests, &num_done, indices, statuses);
-      return told_of_some(code, num_done, indices, statuses);
+      return completions_of_some(code, num_done, indices, statuses);
     case 3:
       code = MPI_Testall(kNum, requests, &flag, statuses);
-      return told_of_all(code, flag, was_done, statuses);
+      return completions_of_all(code, flag, was_done, statuses);
     case 4:
       code = MPI_Testany(kNum, requests, &index, &flag, statuses);
-      return told_of_one(code, index, flag, statuses);
+      return completions_of_one(code, index, flag, statuses);
     default:
       code = MPI_Testsome(kNum, requests, &num_done, indices, statuses);
-      return told_of_some(code, num_done, indices, statuses);
+      return completions_of_some(code, num_done, indices, statuses);
   }
 }
 
@@ -99,19 +101,19 @@ static void receive(int call, int small, int room) {
               &requests[index]);
   MPI_Barrier(MPI_COMM_WORLD);
   for (int num_left = kNum; num_left > 0;) {
-    const struct Told told = make_call(call, requests, is_done);
-    for (int done = 0; done < told.num_done; ++done) {
-      const int index = told.indices[done];
+    const struct Completions completions = make_call(call, requests, is_done);
+    for (int done = 0; done < completions.num_done; ++done) {
+      const int index = completions.indices[done];
       int count = -1;
-      MPI_Get_count(&told.statuses[done], MPI_CHAR, &count);
-      const int is_right = count == kBytes && told.statuses[done].MPI_SOURCE == 0 &&
-                           told.statuses[done].MPI_TAG == index && in[index][0] == index + 1 &&
-                           in[index][kBytes - 1] == index + 1;
+      MPI_Get_count(&completions.statuses[done], MPI_CHAR, &count);
+      const int is_right = count == kBytes && completions.statuses[done].MPI_SOURCE == 0 &&
+                           completions.statuses[done].MPI_TAG == index &&
+                           in[index][0] == index + 1 && in[index][kBytes - 1] == index + 1;
       if (is_done[index]++ || requests[index] != MPI_REQUEST_NULL) printf("complete twice\n");
       printf("%s, %d of %d: receive %d: %s%s\n", kNames[call], room, small, index,
-             told.classes[done] == MPI_SUCCESS        ? "success"
-             : told.classes[done] == MPI_ERR_TRUNCATE ? "truncated"
-                                                      : "another error",
+             completions.classes[done] == MPI_SUCCESS        ? "success"
+             : completions.classes[done] == MPI_ERR_TRUNCATE ? "truncated"
+                                                             : "another error",
              index == small ? ""
              : is_right     ? ", right"
                             : ", wrong");

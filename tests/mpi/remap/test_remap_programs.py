@@ -118,7 +118,7 @@ def answering() -> Iterator[Callable[[Answer], str]]:
         listener.close()
 
 
-def told(tasks: list[int]) -> bytes:
+def answer_with(tasks: list[int]) -> bytes:
     body = json.dumps({"task_of_process": tasks}).encode()
     return b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body)
 
@@ -133,7 +133,7 @@ def test_spmv_computes_what_is_known(mpi: TracedMpi, num_ranks: int) -> None:
 def test_spmv_runs_on_the_grid_of_the_paper(
     openmpi: TracedMpi, answering: Callable[[Answer], str]
 ) -> None:
-    url = answering(lambda tasks: told(tasks[5:] + tasks[:5]))
+    url = answering(lambda tasks: answer_with(tasks[5:] + tasks[:5]))
 
     done = spmv(openmpi, ["a"] * 64, "--products", "4", "--every", "2", FAIRLEAD_ORACLE=url)
 
@@ -164,7 +164,7 @@ def test_real_stalls_move_the_tasks_of_a_running_program(
 def test_spmv_moves_matrix_and_vectors_with_its_tasks(
     mpi: TracedMpi, answering: Callable[[Answer], str]
 ) -> None:
-    url = answering(lambda tasks: told(tasks[3:] + tasks[:3]))
+    url = answering(lambda tasks: answer_with(tasks[3:] + tasks[:3]))
 
     done = spmv(mpi, ["a"] * 8, "--every", "5", FAIRLEAD_ORACLE=url)
 
@@ -176,7 +176,7 @@ def test_each_move_asks_for_more_gain_so_that_none_flaps(
     openmpi: TracedMpi, answering: Callable[[Answer], str]
 ) -> None:
     moves = iter((True, True, True, False, False))
-    url = answering(lambda tasks: told(tasks[::-1] if next(moves) else tasks))
+    url = answering(lambda tasks: answer_with(tasks[::-1] if next(moves) else tasks))
 
     done = spmv(openmpi, ["a"] * 2, "--every", "5", FAIRLEAD_ORACLE=url)
 
@@ -189,15 +189,18 @@ def test_each_move_asks_for_more_gain_so_that_none_flaps(
 
 FAULTS: dict[str, tuple[Answer, str]] = {
     "half": (
-        lambda tasks: told(tasks)[:-4],
+        lambda tasks: answer_with(tasks)[:-4],
         "gives half of an answer",
     ),
     "dies": (lambda _: b"", "gives half of an answer"),
     "refuses": (lambda _: b"HTTP/1.1 503 Busy\r\n\r\nbusy", "refuses: busy"),
     "no JSON": (lambda _: b"HTTP/1.1 200 OK\r\n\r\nhello", "the oracle's answer: "),
-    "twice": (lambda tasks: told([0] * len(tasks)), "gives a task to two processes"),
-    "few": (lambda tasks: told(tasks[:-1]), "has not all processes"),
-    "beyond": (lambda tasks: told([t + 1 for t in tasks]), "the oracle's answer: task_of_process"),
+    "twice": (lambda tasks: answer_with([0] * len(tasks)), "gives a task to two processes"),
+    "few": (lambda tasks: answer_with(tasks[:-1]), "has not all processes"),
+    "beyond": (
+        lambda tasks: answer_with([t + 1 for t in tasks]),
+        "the oracle's answer: task_of_process",
+    ),
 }
 
 
@@ -239,7 +242,7 @@ def by_mpi4py(
 def test_ranks_of_mpi4py_learn_their_tasks(
     mpi: TracedMpi, tmp_path: Path, answering: Callable[[Answer], str]
 ) -> None:
-    url = answering(lambda tasks: told(tasks[1:] + tasks[:1]))
+    url = answering(lambda tasks: answer_with(tasks[1:] + tasks[:1]))
 
     done = by_mpi4py(mpi, tmp_path, FAIRLEAD_ORACLE=url)
 
@@ -255,7 +258,7 @@ def test_ranks_of_mpi4py_learn_their_tasks(
 def test_ranks_of_mpi4py_hand_their_tasks_coordinates_on(
     mpi: TracedMpi, tmp_path: Path, answering: Callable[[Answer], str]
 ) -> None:
-    url = answering(lambda tasks: told(tasks[1:] + tasks[:1]))
+    url = answering(lambda tasks: answer_with(tasks[1:] + tasks[:1]))
 
     by_mpi4py(mpi, tmp_path, "coordinates", FAIRLEAD_ORACLE=url)
 
@@ -275,7 +278,7 @@ def test_ranks_of_mpi4py_go_on_where_the_oracle_dies(
     assert len(lines) == 2 and all(line.endswith("; all tasks stay") for line in lines)
 
 
-def test_wrong_argument_of_one_rank_of_mpi4py_is_told_to_all(
+def test_wrong_argument_of_one_rank_of_mpi4py_reaches_all(
     openmpi: TracedMpi, tmp_path: Path
 ) -> None:
     done = by_mpi4py(openmpi, tmp_path, "wrong")
@@ -304,7 +307,7 @@ def program(mpi: TracedMpi) -> Path:
 def test_c_program_learns_its_tasks(
     mpi: TracedMpi, program: Path, answering: Callable[[Answer], str]
 ) -> None:
-    url = answering(lambda tasks: told(tasks[1:] + tasks[:1]))
+    url = answering(lambda tasks: answer_with(tasks[1:] + tasks[:1]))
 
     done = run(mpi, ["a"] * 3, program, FAIRLEAD_ORACLE=url)
 
@@ -318,7 +321,7 @@ def test_c_program_learns_its_tasks(
 def test_c_program_hands_its_tasks_coordinates_on(
     mpi: TracedMpi, program: Path, answering: Callable[[Answer], str]
 ) -> None:
-    url = answering(lambda tasks: told(tasks[1:] + tasks[:1]))
+    url = answering(lambda tasks: answer_with(tasks[1:] + tasks[:1]))
 
     run(mpi, ["a"] * 3, program, "coordinates", FAIRLEAD_ORACLE=url)
 
@@ -330,7 +333,7 @@ def test_c_program_hands_its_tasks_coordinates_on(
 def test_program_without_coordinates_hands_none_on(
     mpi: TracedMpi, program: Path, answering: Callable[[Answer], str]
 ) -> None:
-    run(mpi, ["a"] * 3, program, FAIRLEAD_ORACLE=answering(told))
+    run(mpi, ["a"] * 3, program, FAIRLEAD_ORACLE=answering(answer_with))
 
     assert all("coordinates_of_task" not in question for question in QUESTIONS)
     assert len(QUESTIONS) == 2
@@ -350,7 +353,7 @@ def test_geometric_mapping_uses_what_a_running_program_hands_on(
 
 
 @pytest.mark.parametrize("variant", ["wrong", "uneven"])
-def test_wrong_argument_of_one_rank_is_told_to_all(
+def test_wrong_argument_of_one_rank_reaches_all(
     mpi: TracedMpi, program: Path, variant: str
 ) -> None:
     done = run(mpi, ["a"] * 3, program, variant)

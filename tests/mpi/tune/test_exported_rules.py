@@ -39,7 +39,7 @@ def open_mpi(request: pytest.FixtureRequest) -> LocalMpi:
 def sent(
     mpi: LocalMpi, folder: Path, built: Path, num_ranks: int, size: int, settings: Mapping[str, str]
 ) -> dict[tuple[int, int], tuple[int, int]]:
-    """Bytes and messages from each rank to each inside operations, as Open MPI itself tells."""
+    """Bytes and messages from each rank to each inside operations, as Open MPI counts them."""
     record = Path(tempfile.mkdtemp(dir=folder))
     options = {
         "mpi_yield_when_idle": "1",

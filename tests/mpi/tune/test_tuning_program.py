@@ -34,7 +34,7 @@ def program(launcher: Launcher, **env: str) -> TuningProgram:
     # Ranks that wait leave the processor to others.
     env["OMPI_MCA_mpi_yield_when_idle"] = "1"
     if launcher.family == "openmpi" and launcher.version[0] == 4:
-        # It tells shared memory by the machine's name, which all invented hosts have.
+        # It recognises shared memory by the machine's name, which all invented hosts have.
         env["OMPI_MCA_btl"] = "tcp,self"
     cluster = fl.Cluster.uniform(HOSTS, slots=2)
     # Ranks of a host do not follow one another.

@@ -36,7 +36,7 @@ def test_levels_are_multiples_of_k_times_the_least(bench: Any) -> None:
 
     # k = 4 and the least is 1, so level 1 begins at 4 and level 2 at 8; the paper, section 3.
     assert rented.levels_of(slowness).tolist() == [[0, 0, 0], [1, 0, 1], [2, 10, 0]]
-    # Of the three pairs 0-1 is at 0 and 1, 0-2 at 0 and 2, 1-2 at 1 and 10.
+    # Levels of the three pairs: 0-1 is at 0 and 1, 0-2 at 0 and 2, 1-2 at 1 and 10.
     assert rented.asymmetry_ratio(slowness) == 1.0
     slowness[1, 0] = 3.0
     assert rented.asymmetry_ratio(slowness) == pytest.approx(2 / 3)

@@ -33,7 +33,7 @@ def test_a_known_method_is_accepted(name: str) -> None:
 
 
 def test_the_recorded_results_come_from_commands_that_it_accepts() -> None:
-    results = (ROOT / "docs" / "reference" / "results.md").read_text()
+    results = (ROOT / "docs" / "reference" / "results" / "placement.md").read_text()
     commands = re.findall(r"`bench/cloudmap/measured\.py ([^`]*--method[^`]*)`", results)
 
     assert commands

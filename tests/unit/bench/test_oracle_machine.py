@@ -123,9 +123,9 @@ def test_hops_of_the_256_routes_are_distributed_as_the_rule_has_them() -> None:
     hops = Counter(len(by_rule(src, dst)) for src in APPLICATION for dst in APPLICATION)
     at = TOPOLOGY.indices([name_of(node) for node in APPLICATION])
 
-    told = TOPOLOGY.hops()(*np.broadcast_arrays(at[:, None], at[None, :]))
+    hops_of_pair = TOPOLOGY.hops()(*np.broadcast_arrays(at[:, None], at[None, :]))
 
-    assert Counter(told.ravel().astype(int).tolist()) == hops
+    assert Counter(hops_of_pair.ravel().astype(int).tolist()) == hops
     assert [hops[number] for number in range(7)] == [26, 42, 54, 78, 46, 8, 2]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reference/papers.md has each item of the five papers, with the figures that were kept."""
+"""docs/reference/papers has each item of the five papers, with the figures that were kept."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from fairlead.errors import InputError
+
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "bench" / "paper_rows"))
 
+import chapters  # noqa: E402
 from commands import commit_of  # noqa: E402
+from figure_tables import table_of  # noqa: E402
 from page import PAGE, pages_of  # noqa: E402
 from rows import PAPERS, RESULTS, Figure, Row, load_result, load_rows  # noqa: E402
 
@@ -45,6 +49,35 @@ def test_the_pages_are_what_rows_and_kept_figures_give() -> None:
     pages = pages_of(ROWS)
     assert {page: page.read_text() for page in pages} == pages, "run bench/papers --write"
     assert set(PAGE.with_suffix("").glob("*.md")) == set(pages) - {PAGE}
+
+
+def test_an_item_on_no_page_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = chapters.FILE.read_text().replace('"daemon", ', "")
+    (tmp_path / "chapters.toml").write_text(text)
+    monkeypatch.setattr(chapters, "FILE", tmp_path / "chapters.toml")
+
+    with pytest.raises(InputError, match="on one page, unlike mcm-daemon"):
+        chapters.load_chapters(ROWS)
+
+
+def test_many_figures_with_common_names_are_a_matrix() -> None:
+    figures = [
+        Figure(name=f"cloud {i}, {method}", unit="s", paper=2, value=i, low=0, high=9, samples=3)
+        for i in range(12)
+        for method in ("cyclic", "ours")
+    ]
+
+    lines = list(table_of(figures))
+
+    assert lines[0] == "| figure | cyclic (s) | ours (s) | runs |"
+    assert lines[3] == "| cloud 1 | 1 [0, 9]; paper: 2 | 1 [0, 9]; paper: 2 | 3 |"
+    assert len(lines) == 2 + 12
+
+
+def test_few_figures_have_a_row_each() -> None:
+    figure = Figure(name="a", unit="s", paper=None, value=1.5, low=None, high=None, samples=3)
+
+    assert list(table_of([figure]))[2:] == ["| a | s | - | 1.5 | 3 |"]
 
 
 @each_row

@@ -11,7 +11,7 @@ enum { most_ranks = 8, elements = 300 };
 static int own_rank, num_ranks, round_number;
 static struct buffers sent, received;
 
-// Of a rank, for an element that is sent.
+// Value that a rank sends in an element.
 static double value_of(int rank, int element) {
   return 1000.0 * rank + element + round_number;
 }

@@ -7,7 +7,7 @@
 
 enum memory_kind { ordinary, device, managed, pinned, num_memory_kinds };
 
-// Ordinary memory is the heap's; of the rest a runtime can tell.
+// Ordinary memory is the heap's; a runtime knows about the rest.
 void* device_allocate(enum memory_kind kind, size_t bytes);
 // Ordinary for what was not allocated here.
 enum memory_kind device_kind(const void* address);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages whose bytes tell who sent them with which tag, and room to receive them.
+// Messages whose bytes show who sent them with which tag, and room to receive them.
 #pragma once
 
 #include <mpi.h>

@@ -59,8 +59,8 @@ enum Call {
   kNumCalls
 };
 
-// Completes the first request, beside which others are pending where the call completes one or some
-// of several. False if the call does not tell of it.
+// Completes the first request, while others are pending where the call completes one or some
+// of several. False if the call does not return it.
 static int completes_first(enum Call call, int count, MPI_Request* requests, MPI_Status* status) {
   int index = 0, num_done = 1, flag = 0;
   if (call == kWait) MPI_Wait(requests, status);
@@ -78,8 +78,8 @@ static int completes_first(enum Call call, int count, MPI_Request* requests, MPI
   return index == 0 && num_done == 1;
 }
 
-// Each call completes a receive whose message a probe has found: alone, and beside a receive whose
-// message this rank sends only after.
+// Each call completes a receive whose message a probe has found: alone, and with a receive pending
+// whose message this rank sends only after.
 static void started_after_probe(void) {
   const int sizes[6] = {0, 23, 100, 1024, 65536, kLarge};
   for (enum Call call = 0; call < kNumCalls; ++call) {
@@ -90,7 +90,7 @@ static void started_after_probe(void) {
       MPI_Request requests[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
       const int source = index % 2 ? MPI_ANY_SOURCE : previous;
       MPI_Recv_init(in, size, MPI_BYTE, source, 7, comm, &requests[0]);
-      for (int is_beside = 0; is_beside < 2; ++is_beside) {
+      for (int has_another = 0; has_another < 2; ++has_another) {
         MPI_Request send;
         MPI_Status statuses[3], last;
         char token = 'a', later = 0;
@@ -98,15 +98,15 @@ static void started_after_probe(void) {
         MPI_Isend(out, size, MPI_BYTE, next, 7, comm, &send);
         MPI_Probe(previous, 7, comm, &statuses[0]);
         CHECK(count_of(&statuses[0]) == size);
-        if (is_beside) MPI_Irecv(&later, 1, MPI_CHAR, rank, 8, comm, &requests[1]);
+        if (has_another) MPI_Irecv(&later, 1, MPI_CHAR, rank, 8, comm, &requests[1]);
         MPI_Start(&requests[0]);
-        const int is_told = completes_first(call, 3, requests, statuses);
-        CHECK(is_told);
+        const int is_returned = completes_first(call, 3, requests, statuses);
+        CHECK(is_returned);
         CHECK(is_right(in, size, statuses, previous, 7));
         CHECK(requests[0] != MPI_REQUEST_NULL);
-        if (!is_told) return;
+        if (!is_returned) return;
         MPI_Wait(&send, MPI_STATUS_IGNORE);
-        if (is_beside) MPI_Send(&token, 1, MPI_CHAR, rank, 8, comm);
+        if (has_another) MPI_Send(&token, 1, MPI_CHAR, rank, 8, comm);
         MPI_Wait(&requests[1], &last);
         // Now it is inactive.
         CHECK(MPI_Wait(&requests[0], &last) == MPI_SUCCESS && count_of(&last) == 0);

@@ -64,7 +64,7 @@ static void order(void) {
   for (int index = 0; index < kNum; ++index) free(out[index]);
 }
 
-// A probe tells the size of the message, and changes no order.
+// A probe returns the size of the message, and changes no order.
 static void probes(void) {
   for (int large = 0; large < kNumSizes; ++large) {
     MPI_Request requests[4];

@@ -90,7 +90,7 @@ static double clock_s(void) {
 }
 
 // It ends after its receive has begun, however late that is. All ranks are on one machine, so they
-// read the same clock; a limit on the time that it takes would not hold beside other load.
+// read the same clock; a limit on the time that it takes would not hold under other load.
 static void synchronous(void) {
   unsigned char* bytes = filled(kLarge, 1);
   double begun_s = 0.0;
@@ -156,7 +156,7 @@ static void synchronous_at_a_probe(void) {
 
 // A synchronous send completes by a receive that was posted before, whatever its rank does now; and
 // of several requests those complete that can.
-static void synchronous_beside_others(void) {
+static void synchronous_among_others(void) {
   unsigned char* bytes = filled(23, 65);
   unsigned char* in = room(23);
   MPI_Request requests[3];
@@ -183,7 +183,7 @@ static void synchronous_beside_others(void) {
     MPI_Recv(&token, 1, MPI_CHAR, 0, 67, comm, &status);
     MPI_Recv(in, 23, MPI_BYTE, 0, 66, comm, &status);
   }
-  // Beside an inactive request, and one that completes only after the send.
+  // With an inactive request, and one that completes only after the send.
   if (rank == 0) {
     MPI_Recv_init(&token, 1, MPI_CHAR, 1, 69, comm, &requests[2]);
     MPI_Irecv(&token, 1, MPI_CHAR, 1, 67, comm, &requests[1]);

@@ -163,7 +163,7 @@ static void* send_to_oneself(void* argument) {
   return NULL;
 }
 
-static void freed_beside_sends(void) {
+static void freed_during_sends(void) {
   MPI_Comm used;
   MPI_Comm_dup(comm, &used);
   MPI_Comm_dup(comm, &base_of_freed);
