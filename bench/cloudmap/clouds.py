@@ -23,11 +23,11 @@ Matrix = npt.NDArray[np.float64]
 LATENCY_RATIO = 4.0  # "quadruple", section II-A.
 BANDWIDTH_EXPONENT = 0.5
 LASTING_SPREAD = 0.1  # Standard deviation of a pair's logarithm, for good.
-SLOW_SHARE = 0.3  # Of the time, so that a pair's median is that of its good hours.
-LEVEL_SPREAD = 0.2  # Of the exponent of LATENCY_RATIO, for good hours and for slow ones.
+SLOW_SHARE = 0.3  # Part of the time, so that a pair's median is that of its good hours.
+LEVEL_SPREAD = 0.2  # Deviation of LATENCY_RATIO's exponent, in good hours and for slow ones.
 HOLD_H = 4.0  # Mean time that a pair keeps its speed, at least LEAST_HOLD_H.
 LEAST_HOLD_H = 1.0
-NOISE = 0.03  # Of a one-minute mean, relative.
+NOISE = 0.03  # Relative deviation of a one-minute mean.
 DAYS_H = 48.0
 
 

@@ -29,8 +29,8 @@ class Asked(NamedTuple):
     """What the command line asks for.
 
     Attributes:
-        rounds: Of each mechanism, or None: as many as the paper has.
-        programs: Of NPB, or nothing: all.
+        rounds: Runs of each mechanism; None: as many as the paper has.
+        programs: Programs of NPB; empty: all.
     """
 
     short: bool
@@ -99,7 +99,9 @@ def main() -> None:
     options = parser.parse_args()
     asked = Asked(options.short, options.rounds, tuple(options.program or ()))
     found: Figures = []
-    for item in options.item or ITEMS:
+    # The headline numbers are those of figures 6, 7 and 11.
+    short = [item for item in ITEMS if not item.startswith("number-")]
+    for item in options.item or (short if options.short else ITEMS):
         rows = ITEMS[item](asked)
         Console(width=130).print(table(item, rows))
         found += rows

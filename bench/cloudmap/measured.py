@@ -30,6 +30,10 @@ from fairlead.lab import Lab
 from fairlead.model.cost import Cost
 from fairlead.units import format_size
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kept_tables import add_tables_option, write_tables
+
 SCENARIOS = ["two-racks", "pairwise", "flat"]
 
 
@@ -37,7 +41,7 @@ class Measured(NamedTuple):
     """What came of one method.
 
     Attributes:
-        times_s: Of each repeat.
+        times_s: Time of each repeat.
         cost: Predicted costs of each of its placements.
         same_as: The method whose runs these are.
     """
@@ -50,6 +54,7 @@ class Measured(NamedTuple):
 def main() -> None:
     options = parsed()
     console = Console(width=150)
+    tables = []
     for scenario in options.scenario:
         with Lab.up(scenario) as lab, tempfile.TemporaryDirectory() as work:
             folder = Path(work)
@@ -64,7 +69,9 @@ def main() -> None:
                     continue
                 measured = measure(lab, program, network, options, folder / name)
                 title = f"{name} on {scenario}, {program.num_ranks} ranks"
-                console.print(table(title, measured, options.repeats))
+                tables.append(table(title, measured, options.repeats))
+                console.print(tables[-1])
+    write_tables(options.tables, *tables)
 
 
 def parsed() -> argparse.Namespace:
@@ -84,6 +91,7 @@ def parsed() -> argparse.Namespace:
         help="instead of all; repeatable: " + "; ".join(CHOICES),
     )
     parser.add_argument("--contention", action="store_true", help="measure shared bottlenecks too")
+    add_tables_option(parser)
     options = parser.parse_args()
     options.scenario = options.scenario or (["two-racks"] if options.short else SCENARIOS)
     options.program = options.program or (["cg"] if options.short else list(choices))

@@ -24,7 +24,7 @@ class Mechanism:
     """How tasks are placed.
 
     Attributes:
-        method: Of `fairlead.place`.
+        method: A method of `fairlead.place`.
         is_profiled: Whether each run measures the network first, which counts.
     """
 

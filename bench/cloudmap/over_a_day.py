@@ -30,7 +30,7 @@ def measured(short: bool) -> dict[str, Values]:
 
 
 def figure_1(short: bool) -> Figures:
-    """Of each pair over the day: largest over least, both directions, and how long it holds."""
+    """Each pair over the day: largest over least, both directions, and how long it holds."""
     rows = []
     for quantity, values in measured(short).items():
         for src, dst in SHOWN_PAIRS:

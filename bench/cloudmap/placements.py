@@ -24,7 +24,7 @@ from fairlead.simulation.recordings import load_recording, recording_names
 
 Figures = list[dict[str, object]]
 RANDOM_SEEDS = 10
-LATENCY_S = 50e-6  # Of the lab's links, as `fairlead probe` finds it there; all pairs alike.
+LATENCY_S = 50e-6  # The lab's links, as `fairlead probe` measures them; all pairs alike.
 
 
 def figure_4(short: bool) -> Figures:

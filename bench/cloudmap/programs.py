@@ -125,10 +125,10 @@ def timed(lab: Lab, program: Program, command: Sequence[str], folder: Path) -> f
 
 def time_of(program: Program, run: subprocess.CompletedProcess[str], folder: Path) -> float:
     """Seconds that the program printed in a finished run in its folder."""
-    told = run.stdout
+    output = run.stdout
     if program.output is not None and (folder / program.output).exists():
-        told = (folder / program.output).read_text()
-    found = re.findall(program.pattern, told, re.MULTILINE)
+        output = (folder / program.output).read_text()
+    found = re.findall(program.pattern, output, re.MULTILINE)
     if run.returncode != 0 or not found:
         raise RuntimeError(f"a run failed: {run.args}\n{run.stdout}{run.stderr}")
     return sum(map(_seconds, found))

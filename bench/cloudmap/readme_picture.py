@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from programs import PROGRAMS, fairlead, traced
+from programs import PROGRAMS, Program, fairlead, traced
 
 import fairlead as fl
 from fairlead.lab import Lab
@@ -31,9 +31,9 @@ def main() -> None:
     options = parsed()
     with tempfile.TemporaryDirectory() as name, Lab.up(Scenario.load("two-racks")) as lab:
         file = Path(name) / "two-racks.net.npz"
-        fairlead(lab, "probe", "--full", "--hostfile", str(lab.hostfile), "-o", str(file))
+        fairlead(lab, "probe", options.probe, "--hostfile", str(lab.hostfile), "-o", str(file))
         network = fl.Network.load(file)
-        traffic = traced(lab, PROGRAMS["cg"], Path(name) / "cg")
+        traffic = traced(lab, options.program, Path(name) / "cg")
     cluster = fl.Cluster.uniform(network.hosts, slots=4)
     placed = [fl.place(traffic, network, cluster, method=one) for one in ("launcher", "optimize")]
     from_first = network.bandwidth_Bps[0].copy()
@@ -116,10 +116,13 @@ def heatmap(matrix: Matrix, names: list[str], x: int) -> list[str]:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/images/before-after.svg"))
-    parser.add_argument("--short", action="store_true", help="draw, but keep nothing")
+    parser.add_argument("--short", action="store_true", help="less, and keep nothing")
     options = parser.parse_args()
+    options.probe, options.program = "--full", PROGRAMS["cg"]
     if options.short:
         options.output = Path(os.devnull)
+        options.probe = "--quick"
+        options.program = Program(("cg", "--size", "8000", "--systems", "1"))
     return options
 
 

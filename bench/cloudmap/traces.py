@@ -34,7 +34,7 @@ class Recording:
 
     Attributes:
         name: Such as "cg.C.64".
-        calls: Of each rank, in words.
+        calls: Calls of each rank, in words.
     """
 
     name: str

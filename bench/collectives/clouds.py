@@ -97,7 +97,7 @@ def seen_by_messages(
 
 
 def platform_of(network: fl.Network, folder: Path, order: Sequence[int] | None = None) -> Path:
-    """SimGrid's description of the cloud, and beside it `hosts.txt`, the host of a rank a line.
+    """SimGrid's description of the cloud, and next to it `hosts.txt`, the host of a rank a line.
 
     Ranks are on the hosts in their order, or in another one.
     """

@@ -4,8 +4,8 @@
 
 Each round brings up a cloud, measures it as `fairlead probe` does, and starts a program whose steps
 are a bcast, an allreduce and an allgather that follow schedules and are watched for drift
-(docs/design/collectives.md#drift). After a while all pairs are drawn anew, from the next seed; the
-program is told nothing. Printed are the median time of a step before the change, after it by the
+(docs/design/collective-drift.md). After a while all pairs are drawn anew, from the next seed; the
+program gets no notice. Printed are the median time of a step before the change, after it by the
 old schedules, and by the new ones, and what the library did; then the saving over all rounds with
 its 95 % interval, and the longest time for which the program was held up. In as many rounds the
 network stays as it is: what is done there is a false alarm.
@@ -39,7 +39,7 @@ from fairlead.act.launch import LaunchSpec, detect
 from fairlead.act.launch.hostfile import read_hostfile
 from fairlead.act.mpi_builds import find
 from fairlead.act.plan.collectives import write_collectives_plan
-from fairlead.act.preload import preloaded
+from fairlead.act.preload import preload_variables
 from fairlead.decide.paired_median import paired_gain
 from fairlead.lab import Lab, Scenario
 from fairlead.lab.topology import draw_topology
@@ -78,7 +78,7 @@ class Watched:
     counts: DriftCounts
 
     def median_s(self, begin_s: float, end_s: float) -> float:
-        """Of the steps that began and ended in that time; nan if there were none."""
+        """Median of the steps that began and ended in that time; nan if there were none."""
         is_in = (self.ends_s - self.steps_s > begin_s) & (self.ends_s < end_s)
         return float(np.median(self.steps_s[is_in])) if is_in.any() else np.nan
 
@@ -102,8 +102,8 @@ def main() -> None:
     if options.only != "unchanged":
         found = side_by_side(options, seeds, changes=True)
         for seed, one in zip(seeds, found, strict=True):
-            tell_round(seed, one)
-        tell(found)
+            print_round(seed, one)
+        print_summary(found)
     if options.only != "changed":
         for seed, one in zip(seeds, side_by_side(options, seeds, changes=False), strict=True):
             print(f"seed {seed}, unchanged: {done(one)}", flush=True)
@@ -195,7 +195,7 @@ def run_inside(request: dict[str, Any]) -> None:
     plan = request["folder"]
     hosts = read_hostfile(Path(request["hostfile"]))
     library = find(launcher).intercept
-    env = preloaded({}, library, FAIRLEAD_PLAN=plan, FAIRLEAD_RECORD=plan)
+    env = preload_variables({}, library, FAIRLEAD_PLAN=plan, FAIRLEAD_RECORD=plan)
     spec = LaunchSpec(
         tuple(request["words"]), len(hosts.hosts), hosts, env=env,
         launcher_args=("--map-by", "node"),
@@ -220,7 +220,7 @@ def draw_anew(lab: Lab, scenario: Scenario) -> None:
         lab.degrade(lab.hosts[src], lab.hosts[dst], float(ratio))
 
 
-def tell_round(seed: int, found: Watched) -> None:
+def print_round(seed: int, found: Watched) -> None:
     before_s, old_s, new_s = (format_duration(each_s) for each_s in found.phases_s())
     print(
         f"seed {seed}: a step takes {before_s}, after the change {old_s}, by new schedules {new_s}"
@@ -238,7 +238,7 @@ def done(found: Watched) -> str:
     )
 
 
-def tell(found: list[Watched]) -> None:
+def print_summary(found: list[Watched]) -> None:
     """Medians over all rounds in which new schedules were used."""
     phases_s = np.array([one.phases_s() for one in found])
     old_s, new_s = phases_s[np.isfinite(phases_s).all(axis=1)][:, 1:].T

@@ -25,7 +25,7 @@ from yielding import yielding_library
 
 from fairlead.act.launch import Launcher, detect
 from fairlead.act.mpi_builds import find
-from fairlead.act.preload import preloaded
+from fairlead.act.preload import preload_variables
 
 ROOT = Path(__file__).resolve().parents[2]
 ON_HOSTS = ROOT / "tests" / "mpi" / "programs" / "on-hosts.sh"
@@ -45,7 +45,7 @@ def parser_of_suite(doc: str | None, include: str) -> argparse.ArgumentParser:
 
     Args:
         doc: What it does.
-        include: The tests that it runs unless told otherwise.
+        include: The tests that it runs by default.
     """
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--tests", type=Path, required=True, help="test/ of mpi4py's source")
@@ -73,26 +73,26 @@ def num_differing(options: argparse.Namespace, forced_plan: ForcedPlan, num_turn
             print(f"mpi4py does not load the MPI of {options.mpirun}; name it by --libmpi")
             return 1
         native, last = _outcomes(command, options.tests, env)
-        _tell(f"{launcher.name}, without", native, last)
+        _print_results(f"{launcher.name}, without", native, last)
         differ = 0
         for turn in range(num_turns):
             plan = Path(folder, f"turn-{turn}")
             plan.mkdir()
             with forced_plan(plan, hosts, turn):
                 library = find(launcher).intercept
-                with_library = preloaded(env, library, FAIRLEAD_PLAN=str(plan))
+                with_library = preload_variables(env, library, FAIRLEAD_PLAN=str(plan))
                 forced, last = _outcomes(command, options.tests, with_library)
-            _tell(f"with, turn {turn}", forced, last)
-            differ += _tell_differing(native, forced)
+            _print_results(f"with, turn {turn}", forced, last)
+            differ += _print_differing(native, forced)
     return differ or (0 if native else 1)
 
 
-def _tell(title: str, found: dict[str, str], last: str) -> None:
+def _print_results(title: str, found: dict[str, str], last: str) -> None:
     num_passed = sum(outcome == "ok" for outcome in found.values())
     print(f"{title}: {len(found)} tests, {num_passed} pass; {last}", flush=True)
 
 
-def _tell_differing(native: dict[str, str], forced: dict[str, str]) -> int:
+def _print_differing(native: dict[str, str], forced: dict[str, str]) -> int:
     """Returns how many they are."""
     differing = [
         test
@@ -113,7 +113,7 @@ def _environment(options: argparse.Namespace, launcher: Launcher, folder: Path) 
         # A wheel of mpi4py looks for the name that MPICH's library has outside of Debian.
         (folder / "libmpi.so.12").symlink_to(options.libmpi)
         env |= {"LD_LIBRARY_PATH": str(folder), "MPI4PY_MPIABI": "mpich"}
-    return preloaded(env, yielding_library(folder))
+    return preload_variables(env, yielding_library(folder))
 
 
 def _command(options: argparse.Namespace, launcher: Launcher, hosts: list[str]) -> list[str]:

@@ -33,7 +33,7 @@ from fairlead.act.launch import detect
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.paired_median import paired_gain
 from fairlead.flows.request import NetworkRequest
-from fairlead.flows.tune.flow import TuneRequest, Tuning, planned, tune
+from fairlead.flows.tune.flow import TuneRequest, Tuning, plan_candidates, tune
 from fairlead.lab import Lab
 from fairlead.measure.collective_times import TimedCall, TuningProgram
 from fairlead.model.cluster import Cluster
@@ -45,7 +45,7 @@ OPERATIONS = ("bcast", "reduce", "allreduce", "allgather")
 SIZES = tuple(4**exponent << 16 for exponent in range(4))  # 64 KiB to 4 MiB
 MPIS = ("openmpi", "mpich")
 LIMIT_S = 600.0
-"""Of the second measurement of one call."""
+"""Limit on the second measurement of one call."""
 
 
 def main() -> None:
@@ -121,11 +121,11 @@ def measured(options: argparse.Namespace) -> dict:
 def row(choice: Choice, tuning: Tuning, program: TuningProgram, rounds: int) -> dict:
     """One call by the MPI's own algorithm and by what was decided."""
     kind = choice.kind
-    told = {"operation": kind.operation, "message_bytes": kind.message_bytes}
+    facts = {"operation": kind.operation, "message_bytes": kind.message_bytes}
     if not choice.is_taken:
-        return {**told, "method": "native", "native_s": choice.native_s}
+        return {**facts, "method": "native", "native_s": choice.native_s}
     call = TimedCall(kind.operation, kind.message_bytes, tuple(range(16)))
-    schedules = planned(call, tuning.network, tuning.placement)
+    schedules = plan_candidates(call, tuning.network, tuning.placement)
     chosen = [schedule for schedule in schedules if schedule.method == choice.name]
     times = program.time(
         *(call, chosen),
@@ -139,7 +139,7 @@ def row(choice: Choice, tuning: Tuning, program: TuningProgram, rounds: int) -> 
     both = np.isfinite(way_s)
     gain = paired_gain(way_s[both], native_s[both])
     return {
-        **told,
+        **facts,
         "method": choice.name,
         "native_s": float(np.median(native_s)),
         "tuned_s": float(np.median(way_s[both])),

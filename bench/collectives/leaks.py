@@ -54,18 +54,19 @@ def main() -> int:
             for turn in range(turns):
                 plan = Path(folder) / f"plan{turn}"
                 with forced_plan(plan, hosts, turn, with_native=True):
-                    told = run(launcher, plan, hosts, programs, num_calls)
-                has_leaked |= is_leak(told)
+                    output = run(launcher, plan, hosts, programs, num_calls)
+                has_leaked |= is_leak(output)
                 print(
-                    f"{launcher.name}, {len(hosts)} ranks, {num_calls} calls, turn {turn}: {told}",
+                    f"{launcher.name}, {len(hosts)} ranks, {num_calls} calls, turn {turn}: "
+                    f"{output}",
                     flush=True,
                 )
     return 1 if has_leaked else 0
 
 
-def is_leak(told: str) -> bool:
-    grown_bytes = int(re.findall(r"grown (-?\d+)", told)[0])
-    left = re.findall(r"(\d+) left", told)
+def is_leak(output: str) -> bool:
+    grown_bytes = int(re.findall(r"grown (-?\d+)", output)[0])
+    left = re.findall(r"(\d+) left", output)
     return grown_bytes > MOST_GROWN_BYTES or left != ["0", "0"]
 
 

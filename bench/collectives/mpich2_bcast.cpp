@@ -17,7 +17,7 @@ class Parts {
   }
 
   [[nodiscard]] std::byte* at(int part) const { return bytes_ + offset(part); }
-  /// Of the parts from the first up to the last, which does not count.
+  /// Bytes of the parts from the first up to the last, which does not count.
   [[nodiscard]] int length(int first, int last) const {
     return static_cast<int>(offset(last) - offset(first));
   }

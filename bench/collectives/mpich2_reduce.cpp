@@ -50,7 +50,7 @@ class Halving {
   [[nodiscard]] int rank_of(int number) const {
     return number < num_folded_ ? 2 * number : number + num_folded_;
   }
-  /// Of the gather: where the root is out, it takes the place of number 0.
+  /// Rank in the gather: where the root is out, it takes the place of number 0.
   [[nodiscard]] int root_number() const { return is_out(root_) ? 0 : number_of(root_); }
   [[nodiscard]] int rank_in_gather(int number) const {
     return is_out(root_) && number == 0 ? root_ : rank_of(number);
@@ -95,7 +95,7 @@ class HalvingGather {
   [[nodiscard]] int first(int block) const { return halving_.first_of(block, vector_.count); }
   [[nodiscard]] int length(Range range) const { return first(range.high) - first(range.low); }
 
-  /// Of the first ranks each second one combines the values of the next one with its own.
+  /// Each second one of the first ranks combines the values of the next one with its own.
   void fold_in() {
     if (halving_.is_out(rank_)) {
       MPI_Send(vector_.data, vector_.count, vector_.type, rank_ - 1, kTag, comm_);

@@ -5,7 +5,7 @@
 The selectors of four MPI libraries as SMPI has them, Bine trees, and every single algorithm that
 SMPI has. The simulation is deterministic: one run each. What has been timed is kept in
 `recorded/peers.json`, which `compared.py` reads, and not timed again; `--again` does. What takes
-longer than `--limit` is told and not kept, so that a longer limit times it.
+longer than `--limit` is printed and not kept, so that a longer limit times it.
 
 python bench/collectives/peers.py     64 hosts, SMPI's factors left out; hours without the record
 """

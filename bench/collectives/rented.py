@@ -26,7 +26,7 @@ K = 4.0
 
 LEVELS_OF_64 = 4
 ASYMMETRY_OF_128 = {"latency": 0.582, "bandwidth": 0.182}
-"""Of the paper: figure 5 and section 3.2."""
+"""The paper's values: figure 5 and section 3.2."""
 
 RACK_HOSTS, ZONE_RACKS = 8, 3
 """So many hosts of one tenant are near: on average in a rack, and racks in a zone."""
@@ -42,11 +42,11 @@ NIC_Bps = 340e6
 
 PAIR_SIGMA = {"latency": 0.25, "bandwidth": 0.15}
 DIRECTION_SIGMA = {"latency": 0.2, "bandwidth": 0.0676}
-"""Of logarithms. The second gives the asymmetry that the paper found among 128 hosts."""
+"""Deviations of logarithms. The second gives the asymmetry that the paper found among 128 hosts."""
 
 MOMENT_SIGMA = 0.08
-"""Of one measurement of a pair around its mean, so that times vary by less than 10 % (section
-5.3)."""
+"""Deviation of one measurement of a pair from its mean, so that times vary by less than 10 %
+(section 5.3)."""
 
 
 def rented(num_hosts: int, seed: int = 0) -> fl.Network:

@@ -40,7 +40,7 @@ BLOCKS_TOGETHER = ("allgather", "reduce_scatter", "alltoall")
 """Operations whose size is that of all hosts' blocks together."""
 
 SIZES_BYTES = (64 * 2**10, 2**20, 8 * 2**20)
-"""Of the comparisons."""
+"""Repeats of the comparisons."""
 
 TIMED = re.compile(r"^timed (\w+) (\d+) \d+ (\S+) ([01])$", re.MULTILINE)
 """What the program prints of a call: operation, size, seconds, whether it is right."""
@@ -107,9 +107,9 @@ class Simulation:
 
     Attributes:
         program: What `built` returned.
-        platform: What `clouds.platform_of` wrote, with `hosts.txt` beside it.
+        platform: What `clouds.platform_of` wrote, with `hosts.txt` next to it.
         model: One of `MODELS`.
-        cpu_limit_s: Of the machine's processor time, for each run.
+        cpu_limit_s: Limit on the processor time of each run.
     """
 
     program: Path
@@ -169,7 +169,7 @@ class Simulation:
         return self.times_s(str(path), list(plans))
 
     def _limit_cpu(self) -> None:
-        # One second more before it is killed, so that the signal tells what ended it.
+        # One second more before it is killed, so that the signal shows what ended it.
         limits_s = (self.cpu_limit_s, self.cpu_limit_s + 1)
         resource.setrlimit(resource.RLIMIT_CPU, limits_s)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from simulating import Call
 
 MAX_SLOWER_RATIO = 1.02
-"""Of our time to that of the best selector, in any cell."""
+"""Ratio of our time to that of the best selector, in any cell."""
 
 SAME_RATIO = 1e-5
 """Times this near are equal: six digits of them are recorded."""

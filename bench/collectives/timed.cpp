@@ -156,7 +156,7 @@ WayOfCall planned_ways(const std::string& path) {
 /// The way in which each call is made.
 WayOfCall ways_of(const std::string& method) {
   const MPI_Comm comm = MPI_COMM_WORLD;
-  // What SMPI was told to use: a library's selector, or one algorithm.
+  // What SMPI is set to use: a library's selector, or one algorithm.
   if (method == "native") {
     return [=](std::size_t, const Asked&) { return smpi_calls(comm); };
   }

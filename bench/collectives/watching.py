@@ -58,7 +58,7 @@ def main() -> None:
         }
         for num_bytes in options.bytes:
             found = rounds(program, plans, options.rounds, options.calls, num_bytes)
-            print(told(found, loop, options.calls, num_bytes), flush=True)
+            print(summary(found, loop, options.calls, num_bytes), flush=True)
 
 
 def built(folder: Path) -> tuple[Path, Path]:
@@ -127,7 +127,7 @@ def call_s(program: Path, plan: Path, num_calls: int, num_bytes: int) -> float:
     return float(done.stdout.split()[-1])
 
 
-def told(found: Rounds, loop: Path, num_calls: int, num_bytes: int) -> str:
+def summary(found: Rounds, loop: Path, num_calls: int, num_bytes: int) -> str:
     times_s, counts = found
     native_s = float(np.median(times_s[:, 0]))
     gain = paired_gain(times_s[:, 1], times_s[:, 0])

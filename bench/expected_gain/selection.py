@@ -59,7 +59,7 @@ class Case:
         traffic: To be placed.
         method: Places it.
         objective: What it places by, and what gains are counted in.
-        seed: Of the placement and of all draws.
+        seed: For the placement and all draws.
     """
 
     true_Bps: Matrix

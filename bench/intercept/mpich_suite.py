@@ -44,7 +44,7 @@ from fairlead.act.mpi_builds import find  # noqa: E402
 from fairlead.act.plan.network import write_network_plan  # noqa: E402
 from fairlead.act.plan.plan_file import write_plan_file  # noqa: E402
 from fairlead.act.plan.reorder import write_reorder_plan  # noqa: E402
-from fairlead.act.preload import preloaded  # noqa: E402
+from fairlead.act.preload import preload_variables  # noqa: E402
 
 FOLDERS = ("pt2pt", "coll", "topo", "errhan", "attr", "comm", "datatype", "group", "info", "init",
            "rma")  # fmt: skip
@@ -76,7 +76,7 @@ class Suite:
         self._env: dict[str, str] = {}
         if self._launcher.family == "mpich":
             # Ranks wait busily; so they let each other run.
-            self._env = preloaded({}, yielding_library(scratch))
+            self._env = preload_variables({}, yielding_library(scratch))
 
     @property
     def name(self) -> str:
@@ -97,7 +97,7 @@ class Suite:
             env = self._env
             if feature != WITHOUT:
                 variables = stack.enter_context(forced(FEATURES[feature], folder, test.num_ranks))
-                env = preloaded(env, find(self._launcher).intercept, **variables)
+                env = preload_variables(env, find(self._launcher).intercept, **variables)
             found = self._run(test, program, folder, env)
         shutil.rmtree(folder, ignore_errors=True)
         return found

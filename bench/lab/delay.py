@@ -3,15 +3,17 @@
 """How exact the emulated cloud's delays are, and the rate of a delayed pair.
 
 One lab, whose host h0 has a pair of each delay. Packets: the median one-way time of a repeat, less
-that of the pair without delay beside it. Rate: the payload of one stream, once where the link has
-1 Gbit/s, and once where nothing but the machine limits it. Pairs alternate within a repeat.
+that of the pair without delay in the same repeat. Rate: the payload of one stream, once where the
+link has 1 Gbit/s, and once where nothing but the machine limits it. Pairs alternate in a repeat.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from rich.console import Console
@@ -19,6 +21,10 @@ from rich.table import Table
 
 from fairlead.flows.compare.statistics import mean_interval
 from fairlead.lab import Lab, Scenario
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kept_tables import add_tables_option, write_tables
 
 DELAYS_US = (0, 50, 100, 250, 500, 1000, 5000, 20000)
 SHORT_DELAYS_US = (0, 100, 1000)
@@ -31,6 +37,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--packets", type=int, default=50, help="per pair and repeat")
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a stream")
+    add_tables_option(parser)
     options = parser.parse_args()
     delays_us = SHORT_DELAYS_US if options.short else DELAYS_US
     if options.short:
@@ -58,6 +65,7 @@ def main() -> None:
             interval([repeat[number] * 1e-6 for repeat in free]),
         )
     Console().print(table)
+    write_tables(options.tables, table)
 
 
 def cloud(delays_us: Sequence[int], rate: str) -> Scenario:

@@ -33,7 +33,7 @@ from fairlead.flows.compare.statistics import kendall_tau_of_repeats
 from fairlead.lab import Lab
 
 SCENARIOS = ("two-racks", "pairwise", "flat")
-DRAWS = 2  # Of each scenario.
+DRAWS = 2  # For each scenario.
 NUMBER = 20  # Most different placements of each program.
 REPEATS = 4
 MOST_REPEATS = 12
@@ -43,19 +43,21 @@ def main() -> None:
     options = parsed()
     console = Console(width=230)
     if options.kept is not None:
-        tell(console, kept(options.kept), options)
+        print_table(console, kept(options.kept), options)
         return
     num_placements = len(options.scenario) * options.draws * len(options.program) * options.number
     clock = running.Clock(num_placements * options.repeats)
     with contextlib.closing(measured_anew(options, clock)) as all_series:
-        tell(console, all_series, options)
+        print_table(console, all_series, options)
     if options.short:
         num_placements = len(SCENARIOS) * DRAWS * len(running.PROGRAMS) * NUMBER
         for repeats in (REPEATS, MOST_REPEATS):
             console.print(f"{repeats} runs of each: {clock.estimate(num_placements * repeats)}")
 
 
-def tell(console: Console, all_series: Iterable[Series], options: argparse.Namespace) -> None:
+def print_table(
+    console: Console, all_series: Iterable[Series], options: argparse.Namespace
+) -> None:
     rows = [
         judging.judge(series, pairs_only=options.pairs_only, seed=options.seed)
         for series in all_series

@@ -19,8 +19,8 @@ POOL = 400
 """Placements of which the most different ones are taken."""
 
 LEAST_RATIO = 1.05
-"""Two placements differ where one of their costs does by this factor: the runs are to tell them
-apart."""
+"""Two placements differ where one of their costs does by this factor: the runs are to distinguish
+them."""
 
 
 def differing(

@@ -25,7 +25,7 @@ PROGRAMS = {
 }
 SOLVE_S = re.compile(r"solve_s\s+([0-9.]+)")
 NUM_RANKS = 32
-LATENCY_S = 50e-6  # Of the lab's links, as `fairlead probe` finds it there; all pairs alike.
+LATENCY_S = 50e-6  # The lab's links, as `fairlead probe` measures them; all pairs alike.
 MOST_S = 120  # A run that takes longer hangs.
 
 
@@ -69,7 +69,7 @@ def probed(lab: Lab, folder: Path, options: Sequence[str]) -> fl.Network:
 
 
 def shaped(topology: Topology) -> fl.Network:
-    """The network as the lab is told to shape it: pairs, interfaces and uplinks."""
+    """The network as the lab is to shape it: pairs, interfaces and uplinks."""
     rack = np.asarray(topology.rack_of_host)
     groups = []
     for index, uplink_Bps in enumerate(topology.uplink_Bps):

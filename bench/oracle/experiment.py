@@ -25,7 +25,7 @@ from paper_machine import (
     task_coordinates,
 )
 
-from fairlead.decide.placement.metric_mapping import estimated_costs
+from fairlead.decide.placement.metric_mapping import estimate_costs
 from fairlead.measure.metrics import MetricSource, Quantity, Series
 from fairlead.model.topology import Topology
 from fairlead.watch.oracle import Oracle, remapping
@@ -35,13 +35,13 @@ from fairlead.watch.oracle.remapping import BY_METRIC, RemapQuestion, remap
 Values = npt.NDArray[np.float64]
 
 QUIET_S, CONGESTED_S = 5.07, 6.03
-"""Of 10,000 products (table I)."""
+"""Seconds of 10,000 products (table I)."""
 
 SAMPLE_S = 2.0
 """Between two samples of a counter (section IV-C)."""
 
 WINDOW_S = 60.0
-"""Of a question: longer than between the two samples that there are."""
+"""Window of a question: longer than between the two samples that there are."""
 
 LOADS = {
     "text": Streams(share=32, gap_s=105e-6),
@@ -52,7 +52,7 @@ LOADS = {
 `one of many`: as `text`, but a stream counts for no more than one message of the program."""
 
 OPTIMIZE_S = 0.5
-"""Of `optimize`. On a busy machine the product's limit of 50 ms would decide what it finds."""
+"""Limit of `optimize`: on a busy machine the product's 50 ms would decide what it finds."""
 
 
 class Method(NamedTuple):
@@ -130,7 +130,7 @@ class Experiment:
         remapping.OPTIMIZE_S = OPTIMIZE_S
 
     def congested_s(self, hosts_of_tasks: Sequence[str], seed: int) -> float:
-        """10,000 products beside the streams, with each task on a host."""
+        """10,000 products while the streams run, with each task on a host."""
         run = self.flows.products(
             messages_between(hosts_of_tasks), self.streams, self.num_products, self.compute_s, seed
         )
@@ -167,7 +167,7 @@ class Experiment:
         expensive message, and of all together."""
         oracle = self.oracle(method, seed)
         after, before = (
-            estimated_costs(
+            estimate_costs(
                 traffic_bytes(),
                 machine_graph(oracle, hosts, method.metric, WINDOW_S),
                 np.arange(len(hosts)),

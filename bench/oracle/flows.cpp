@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kNever_s = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-9;
-/// Of a message: what is left of it when it counts as sent. Far above what time in doubles
+/// Part of a message that is left when it counts as sent. Far above what time in doubles
 /// resolves.
 constexpr double kSent_ratio = 1e-7;
 

@@ -19,7 +19,7 @@ from fairlead.files.archive import write_text
 from fairlead.model.topology import Topology
 
 MESSAGE_BYTES = 2.0**20
-"""Of the streams: 1 MiB (section IV-B)."""
+"""The streams' message: 1 MiB (section IV-B)."""
 
 
 class Streams(NamedTuple):

@@ -72,7 +72,9 @@ def figure_4(flows: Flows, runs: int, _products: int) -> list[Figure]:
     found = [Figure(f"HOPS {n}", "routes of 256", None, float(k)) for n, k in enumerate(hops)]
     for metric in ("bw", "stalls"):
         edges = np.arange(0, 100 + 2 * RANGE_PERCENT, RANGE_PERCENT)
-        counts = np.array([np.histogram(100 * told[metric].values, edges)[0] for told in shown])
+        counts = np.array(
+            [np.histogram(100 * metrics[metric].values, edges)[0] for metrics in shown]
+        )
         found += [
             mean_of(f"{metric.upper()} {low} to {low + RANGE_PERCENT} %", "routes of 256", None, of)
             for low, of in zip(edges.tolist(), counts.T, strict=False)

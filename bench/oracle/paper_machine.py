@@ -19,7 +19,7 @@ from fairlead.model.topology import Topology, whole_torus
 SIZES = (2, 2, 8)
 NUM_NODES = 64
 LINK_BPS = (8 * TILE_BPS["cable"], 4 * TILE_BPS["cable"], 8 * TILE_BPS["backplane"])
-"""Of X, Y and Z."""
+"""Links in X, Y and Z."""
 
 PAIRS = ((16, 40), (48, 42), (12, 38))
 """Nodes that stream to one another (section IV-B)."""
@@ -31,7 +31,7 @@ RANKS_OF_NODE = 4
 GRID = (4, 4, 4)
 POINTS_OF_SIDE, NUM_VECTORS = 5, 100
 FACE_BYTES = POINTS_OF_SIDE**2 * NUM_VECTORS * 8.0
-"""Of a message: 5 x 5 x 100 doubles (section IV-A)."""
+"""A message: 5 x 5 x 100 doubles (section IV-A)."""
 
 NUM_PRODUCTS = 10_000
 
@@ -60,7 +60,7 @@ def machine() -> Topology:
 
 
 def host_of_rank() -> list[str]:
-    """Of the program without a mapping: ranks fill the nodes in their order."""
+    """Hosts of the program without a mapping: ranks fill the nodes in their order."""
     return [name_of(node) for node in APPLICATION for _ in range(RANKS_OF_NODE)]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the oracle takes: time of a query, queries a second, memory of a large torus.
 
-Prints the figures of docs/reference/results.md and our limits; bench/oracle/times.py has the times
-that ORACLE gives, measured as it did.
+Prints the figures of docs/reference/results/oracle.md and our limits; bench/oracle/times.py has the
+times that ORACLE gives, measured as it did.
 
     .venv/bin/python bench/oracle/service.py [--seconds 5] [--short]
 """
@@ -120,7 +120,7 @@ def in_process(short: bool) -> None:
 
 
 def recording(*sizes: int) -> str:
-    """What ldms_ls -l prints of a torus whose routers tell shares of time stalled, in percent."""
+    """What ldms_ls -l prints of a torus whose routers report shares of time stalled, in percent."""
     update = time.strftime("%a %b %d %H:%M:%S %Y +0000", time.gmtime())
     lines = []
     for number, place in enumerate(np.ndindex(*sizes)):
@@ -136,8 +136,11 @@ def recording(*sizes: int) -> str:
     return "\n".join(lines)
 
 
-def ask_for(port_of: int, nodes: list[str], seconds: float, told: multiprocessing.Queue) -> None:
-    """Asks as fast as one connection can; tells times. A library would take a core itself."""
+def ask_for(port_of: int, nodes: list[str], seconds: float, results: multiprocessing.Queue) -> None:
+    """Asks as fast as one connection can, and puts the times of answers into `results`.
+
+    A library would take a core itself.
+    """
     body = json.dumps({"nodes": nodes, "metrics": ["stalls"]}).encode()
     head = b"POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     request = head + b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
@@ -154,7 +157,7 @@ def ask_for(port_of: int, nodes: list[str], seconds: float, told: multiprocessin
                 length = int(found[1]) if found else 0
             assert answer.startswith(b"HTTP/1.1 200") and b"null" not in answer, answer
             times_s.append(time.perf_counter() - begun_s)
-    told.put(times_s)
+    results.put(times_s)
 
 
 def by_http(seconds: float) -> None:
@@ -174,16 +177,16 @@ def by_http(seconds: float) -> None:
             assert found is not None
             nodes = list(topology.hosts[::125][:NODES_OF_QUERY])
             for clients in (1, 2, 4):
-                told: multiprocessing.Queue = multiprocessing.Queue()
+                results: multiprocessing.Queue = multiprocessing.Queue()
                 asking = [
                     multiprocessing.Process(
-                        target=ask_for, args=(int(found[1]), nodes, seconds, told)
+                        target=ask_for, args=(int(found[1]), nodes, seconds, results)
                     )
                     for _ in range(clients)
                 ]
                 for process in asking:
                     process.start()
-                times_s = sorted(t for _ in asking for t in told.get())
+                times_s = sorted(t for _ in asking for t in results.get())
                 for process in asking:
                     process.join()
                 print(

@@ -100,8 +100,8 @@ def run_spmv(url: str) -> dict[str, float]:
     )  # fmt: skip
     assert done.returncode == 0 and done.stdout.endswith("PASSED\n"), done.stdout + done.stderr
     assert "1 asked for, 1 moved tasks, 0 without" in done.stdout, done.stdout + done.stderr
-    told = re.findall(r"^(asking_s|moving_s) +(\S+)", done.stdout, re.MULTILINE)
-    return {name: float(value) for name, value in told}
+    printed = re.findall(r"^(asking_s|moving_s) +(\S+)", done.stdout, re.MULTILINE)
+    return {name: float(value) for name, value in printed}
 
 
 def measure_spmv(key: str, name: str, paper_s: float, runs: int) -> list[Figure]:

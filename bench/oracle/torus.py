@@ -40,10 +40,10 @@ PORT = 8765
 PROGRAM = ("--size", "16", "--vectors", "64", "--products", "65")
 IN_THE_MIDDLE = ("--every", "35", "--gain", "0")
 WINDOW_S = 3
-"""Of the oracle: less than the products before the mapping take where others stream."""
+"""The oracle's window: less than the products before the mapping take where others stream."""
 
 WARM_UP_S = 4.0
-"""Of the congestion: what the oracle tells is an average over its window."""
+"""Time of congestion before a run: the oracle's answer is an average over its window."""
 
 FIRST = ("chrt", "--rr", "1")
 """At a site the service has a machine of its own. Here the ranks would leave it a tenth of the
@@ -63,7 +63,7 @@ class Method(NamedTuple):
     """How tasks are shared out in the middle of a run.
 
     Attributes:
-        query: Of the oracle; None: not at all.
+        query: Question to the oracle; None: none.
         paper_ratio: Share of the lost time that ORACLE recovered; None: not measured there.
     """
 
@@ -179,10 +179,10 @@ def run(lab: Lab, method: Method) -> Run:
     assert done.returncode == 0 and done.stdout.endswith("PASSED\n"), done.stdout + done.stderr
     asked = re.search(r"remappings +(\d+) asked for, (\d+) moved tasks, (\d+) without", done.stdout)
     assert asked is not None and asked[3] == "0", done.stderr
-    told = dict(
+    printed = dict(
         re.findall(r"^(last_product_s|asking_s|moving_s) +(\S+)", done.stdout, re.MULTILINE)
     )
-    return Run(*(float(told[name]) for name in ("last_product_s", "asking_s", "moving_s")))
+    return Run(*(float(printed[name]) for name in ("last_product_s", "asking_s", "moving_s")))
 
 
 def print_table(runs: dict[str, list[Run]]) -> None:
@@ -196,17 +196,17 @@ def print_table(runs: dict[str, list[Run]]) -> None:
     draws = random.integers(rounds, size=(2000, rounds)) if rounds else np.zeros((1, 0), dtype=int)
     for name, values in table.items():
         method = METHODS[name]
-        told = f"{name:18s} {1e3 * np.median(values):8.2f} ms"
+        line = f"{name:18s} {1e3 * np.median(values):8.2f} ms"
         if method.query:
             low, middle, high = np.quantile(
                 [recovered(table, name, draw) for draw in draws], [0.025, 0.5, 0.975]
             )
-            told += f"  recovers {100 * middle:6.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+            line += f"  recovers {100 * middle:6.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
             _, asking_s, moving_s = np.median(runs[name], axis=0)
-            told += f", map {1e3 * asking_s:.0f} ms, redistribution {1e3 * moving_s:.0f} ms"
+            line += f", map {1e3 * asking_s:.0f} ms, redistribution {1e3 * moving_s:.0f} ms"
         if method.paper_ratio is not None:
-            told += f"  (ORACLE: {100 * method.paper_ratio:.1f} %)"
-        print(told)
+            line += f"  (ORACLE: {100 * method.paper_ratio:.1f} %)"
+        print(line)
 
 
 def recovered(table: dict[str, np.ndarray], name: str, draw: np.ndarray) -> float:

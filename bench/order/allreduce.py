@@ -26,6 +26,10 @@ from rich.table import Table
 from fairlead.decide.paired_median import paired_gain
 from fairlead.lab import Lab
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kept_tables import add_tables_option, write_tables
+
 SCENARIOS = ("two-racks", "pairwise", "flat")
 WORKER = Path(__file__).with_name("gloo_ranks.py")
 PYTHONS = (sys.executable, "/usr/bin/python3")
@@ -47,6 +51,7 @@ def main() -> None:
         with Lab.up(scenario) as lab:
             rows.add_row(scenario, *cells(lab, python, options))
     console.print(rows)
+    write_tables(options.tables, rows)
 
 
 def parsed() -> argparse.Namespace:
@@ -55,6 +60,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--scenario", action="append", help="instead of all; repeatable")
     parser.add_argument("--rounds", type=int, help="of each cloud; default: 20")
     parser.add_argument("--mib", type=int, help="that each rank contributes; default: 16")
+    add_tables_option(parser)
     options = parser.parse_args()
     options.scenario = options.scenario or (["two-racks"] if options.short else [*SCENARIOS])
     options.rounds = options.rounds or (2 if options.short else 20)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import os
 import platform
@@ -12,8 +11,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
+from item_command import Items, run_command
 from page import pages_of
 from rich.console import Console
 from rich.table import Table
@@ -25,35 +26,16 @@ from fairlead.files.json_files import read_json
 
 
 def main(description: str) -> int:
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    return run_command(description, "docs/reference/papers*", _load_items)
+
+
+def _load_items() -> Items:
+    rows = load_rows()
+    return Items(
+        {row.id: partial(_run_item, row) for row in rows},
+        lambda: Console(width=None if sys.stdout.isatty() else 200).print(_list_of(rows)),
+        lambda: pages_of(rows),
     )
-    parser.add_argument("items", nargs="*", metavar="ITEM", help="the items to run")
-    parser.add_argument("--list", action="store_true", help="print all items with their commands")
-    parser.add_argument("--write", action="store_true", help="write docs/reference/papers*")
-    options = parser.parse_args()
-    if not (options.items or options.list or options.write):
-        parser.error("name an item, or --list, or --write")
-    try:
-        return _act(options, load_rows())
-    except InputError as error:
-        print(f"bench/papers: {error}", file=sys.stderr)
-        return 1
-
-
-def _act(options: argparse.Namespace, rows: list[Row]) -> int:
-    row_of_id = {row.id: row for row in rows}
-    unknown = [item for item in options.items if item not in row_of_id]
-    if unknown:
-        raise InputError(f"no item {', '.join(unknown)}; bench/papers --list prints all")
-    if options.list:
-        Console(width=None if sys.stdout.isatty() else 200).print(_list_of(rows))
-    codes = [_run_item(row_of_id[item]) for item in options.items]
-    if options.write:
-        for page, text in pages_of(rows).items():
-            page.parent.mkdir(parents=True, exist_ok=True)
-            write_text(page, text)
-    return max(codes, default=0)
 
 
 def _list_of(rows: list[Row]) -> Table:
@@ -123,7 +105,7 @@ def commit_of(root: Path) -> str:
     )
     if head.returncode != 0:
         return "unknown"
-    written = (":!bench/results", ":!docs/reference/papers.md", ":!docs/reference/papers")
+    written = (":!bench/results", ":!docs/reference/papers*", ":!docs/reference/results*")
     changed = subprocess.run(
         [*git, "diff", "--quiet", "HEAD", "--", ".", *written], check=False, capture_output=True
     )

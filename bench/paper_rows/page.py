@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reference/papers.md: what each paper shows, and what its rerun gave here."""
+"""docs/reference/papers: what each paper shows, and what its rerun gave here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rows import PAPERS, ROOT, Figure, Result, Row, load_result
+from chapters import Chapter, load_chapters
+from figure_tables import table_of
+from rows import PAPERS, ROOT, Result, Row, load_result
 
 PAGE = ROOT / "docs" / "reference" / "papers.md"
+FOLDER = PAGE.with_suffix("")
 
 HEAD = """\
 # The five papers, item by item
@@ -22,22 +25,42 @@ conditions, our conditions and figures, and what differs.
     bench/papers --write         # writes these pages from the rows and the kept figures
 """
 
+READING = """
+## Reading the tables
+
+Figures in brackets are 95 % intervals over the runs in the last column. Figures without brackets
+are counts, single draws, or simulations without random choices. Below a table are the commit, the
+date and the machine of the run, and how long it took. A table with many figures has its units in
+the heads of the columns, and the paper's value after ours.
+"""
+
 HEAD_OF_PAPER = """\
 # {name}, item by item
 
-Figures in brackets are 95 % intervals over the runs in the last column. Figures without brackets
-are counts, single draws, or simulations without random choices. [All papers](../papers.md).
+Each item of the paper has a row here, which leads to what the paper shows and what its rerun gave.
+At the end are the results that contradict the paper. [All papers](../papers.md).
+"""
+
+HEAD_OF_CHAPTER = """\
+# {title}
+
+{about}
+
+[All items of the paper]({paper}.md), [how to read the tables](../papers.md#reading-the-tables).
 """
 
 
 def pages_of(rows: Sequence[Row]) -> dict[Path, str]:
-    """The overview and a page for each paper, as Markdown."""
-    pages = {PAGE: "\n".join([HEAD, *_overview(rows), *_lists(rows)]).rstrip() + "\n"}
-    for paper, name in PAPERS.items():
-        sections = [_section(row) for row in rows if row.paper == paper]
-        text = "\n".join([HEAD_OF_PAPER.format(name=name), *sections])
-        pages[PAGE.with_suffix("") / f"{paper}.md"] = text.rstrip() + "\n"
-    return pages
+    """The overview, a page for each paper and one for each of its chapters, as Markdown."""
+    chapters = load_chapters(rows)
+    pages = {PAGE: "\n".join([HEAD, *_overview(rows), READING])}
+    for paper in PAPERS:
+        of_paper = [chapter for chapter in chapters if chapter.paper == paper]
+        rows_of_paper = [row for row in rows if row.paper == paper]
+        pages[FOLDER / f"{paper}.md"] = "\n".join(_paper(paper, rows_of_paper, of_paper))
+        for chapter in of_paper:
+            pages[FOLDER / chapter.file_name] = "\n".join(_chapter(chapter, rows))
+    return {page: text.rstrip() + "\n" for page, text in pages.items()}
 
 
 def _overview(rows: Sequence[Row]) -> Iterator[str]:
@@ -51,30 +74,34 @@ def _overview(rows: Sequence[Row]) -> Iterator[str]:
         tested = len(of_paper) - left_out - rerun
         counts = (len(of_paper), rerun, tested, left_out, against)
         yield f"| [{name}](papers/{paper}.md) | {' | '.join(map(str, counts))} |"
-    yield ""
-    contradictions = [row for row in rows if row.contradicts is not None]
-    if contradictions:
-        yield "## Where our results contradict a paper\n"
-        for row in contradictions:
-            yield f"- {PAPERS[row.paper]}, {_link(row)}: {row.contradicts}"
-        yield ""
 
 
-def _lists(rows: Sequence[Row]) -> Iterator[str]:
+def _paper(paper: str, rows: Sequence[Row], chapters: Sequence[Chapter]) -> Iterator[str]:
     """A line for each item: where it stands in the paper, and what shows it here."""
-    for paper, name in PAPERS.items():
-        yield f"## {name}\n"
-        yield "| item | what | shown by |"
-        yield "|---|---|---|"
-        for row in rows:
-            if row.paper == paper:
-                shown = "left out" if row.left_out is not None else f"`{row.command}`"
-                yield f"| {_link(row)} | {row.kind} | {shown.replace('|', chr(92) + '|')} |"
-        yield ""
+    yield HEAD_OF_PAPER.format(name=PAPERS[paper])
+    file_of_item = {name: chapter.file_name for chapter in chapters for name in chapter.item_ids}
+    for chapter in chapters:
+        yield f"- [{chapter.full_title}]({chapter.file_name})"
+    yield "\n## Items\n"
+    yield "| item | what | shown by |"
+    yield "|---|---|---|"
+    for row in rows:
+        shown = "left out" if row.left_out is not None else f"`{row.command}`"
+        # Links to the item from outside lead to this page.
+        anchor = f'<a id="{row.id}"></a>'
+        place = f"{anchor}[{row.place}]({file_of_item[row.id]}#{row.id})"
+        yield f"| {place} | {row.kind} | {shown.replace('|', chr(92) + '|')} |"
+    yield "\n## Where our results contradict the paper\n"
+    for row in rows:
+        if row.contradicts is not None:
+            yield f"- [{row.id}]({file_of_item[row.id]}#{row.id}), {row.place}"
 
 
-def _link(row: Row) -> str:
-    return f"[{row.place}](papers/{row.paper}.md#{row.id})"
+def _chapter(chapter: Chapter, rows: Sequence[Row]) -> Iterator[str]:
+    yield HEAD_OF_CHAPTER.format(title=chapter.full_title, about=chapter.about, paper=chapter.paper)
+    row_of_item = {row.id: row for row in rows}
+    for name in chapter.item_ids:
+        yield _section(row_of_item[name])
 
 
 def _section(row: Row) -> str:
@@ -95,33 +122,11 @@ def _section(row: Row) -> str:
 
 def _figures(result: Result) -> Iterator[str]:
     yield ""
-    yield "| figure | unit | paper | here | runs |"
-    yield "|---|---|---:|---:|---:|"
-    for figure in result.figures:
-        paper = _number(figure.paper)
-        yield f"| {figure.name} | {figure.unit} | {paper} | {_value(figure)} | {figure.samples:,} |"
+    yield from table_of(result.figures)
     yield ""
     yield (
         f"Commit {result.commit}, {result.date}, {result.machine}, {_duration(result.duration_s)}."
     )
-
-
-def _value(figure: Figure) -> str:
-    value = _number(figure.value)
-    if figure.low is None or figure.high is None:
-        return value
-    return f"{value} [{_number(figure.low)}, {_number(figure.high)}]"
-
-
-def _number(value: float | str | None) -> str:
-    """At most four significant digits, without an exponent where that is readable."""
-    if value is None:
-        return "-"
-    if isinstance(value, str):
-        return value
-    if value == round(value) and abs(value) < 1e7:
-        return f"{value:,.0f}"
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"
 
 
 def _duration(seconds: float) -> str:

@@ -125,13 +125,13 @@ def report(size: int, runs: list[Run], best_known: BestKnown) -> None:
     for method in dict.fromkeys(run.method for run in runs):
         ratio, cpu_s = summary(method, runs, best_known)
         interval = "" if np.isnan(ratio.low) else f"{ratio.low:.4f} .. {ratio.high:.4f}"
-        beside = ""
+        result = ""
         for limit_s, wanted in WANTED[size].items():
             if method == f"optimize {limit_s:g} s":
-                beside = (
+                result = (
                     f"{wanted:g} in {limit_s:g}: {verdict(ratio.value, cpu_s, wanted, limit_s)}"
                 )
-        print(f"{method:40} {ratio.value:7.4f} {interval:>17} {cpu_s:8.3f}  {beside}")
+        print(f"{method:40} {ratio.value:7.4f} {interval:>17} {cpu_s:8.3f}  {result}")
 
 
 def verdict(ratio: float, cpu_s: float, wanted: float, limit_s: float) -> str:

@@ -75,7 +75,7 @@ def main() -> None:
         if not options.short:
             best_known.report(is_updating=True)
         num_runs += 1
-    print(f"{num_runs} runs; best_known.json tells how long each instance was searched")
+    print(f"{num_runs} runs; best_known.json gives the time for which each instance was searched")
 
 
 def duration(text: str) -> float:

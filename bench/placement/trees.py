@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`optimize` beside SharedMap on declared trees of hosts, in turns, by one thread each.
+"""`optimize` compared with SharedMap on declared trees of hosts, in turns, by one thread each.
 
 python bench/placement/trees.py       about a minute; --large adds 100,000 tasks, --short: seconds
 

@@ -72,7 +72,7 @@ def drawn(name: str, seed: int) -> Scenario:
 
 def judged(network: Network, topology: Topology) -> Outcome:
     rack = np.array(topology.rack_of_host)
-    # Of two racks, what leaves one enters the other: one group in each direction.
+    # With two racks, what leaves one enters the other: one group in each direction.
     expected = {
         (frozenset(np.flatnonzero(rack == a)), frozenset(np.flatnonzero(rack == b)))
         for a in range(topology.num_racks)

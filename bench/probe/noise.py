@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How far one pair's medians differ from probe to probe, beside what their intervals say.
+"""How far one pair's medians differ from probe to probe, compared with their intervals.
 
 Six quick probes of the same emulated hosts, recorded on a quiet machine and on a busy one
 (`recorded/repeated`). `fairlead.decide.noise` takes the median spread of all pairs' intervals,
 times the ratio in the last column, for the noise of each pair: its constants are checked here.
 
-With --record FOLDER such series are measured anew, with --load N beside N busy processes.
+With --record FOLDER such series are measured anew, with --load N while N processes are busy.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
 Simulated clusters have hidden racks, slow hosts, asymmetry and noise (`clusters.py`); errors are
 against what is true there. Recorded ones were measured whole in the emulated cloud (`recorded/`);
 errors are against that measurement. All errors are those of the pairs that were not measured, as
-ratios |log(estimate / truth)|. Beside ours: as many uniformly random pairs, filled with their
-median ("median"), and completed by alternating least squares ("low rank").
+ratios |log(estimate / truth)|. Compared with ours: as many uniformly random pairs, filled with
+their median ("median"), and completed by alternating least squares ("low rank").
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def point(
 
 
 def logarithms(network: Network) -> list[Matrix]:
-    """Of latency and bandwidth; `nan` on the diagonal and where unknown."""
+    """Logarithms of latency and bandwidth; `nan` on the diagonal and where unknown."""
     off = ~np.eye(network.num_hosts, dtype=bool)
     return [
         np.log(matrix, where=off & np.isfinite(matrix), out=np.full_like(matrix, np.nan))

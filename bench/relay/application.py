@@ -89,7 +89,7 @@ def times_of(lab: Lab, folder: Path, options: argparse.Namespace) -> np.ndarray:
                 lab.degrade(src, dst, 1 / ratio)
             found = SOLVE.search(result["output"])
             if found is None:
-                raise SystemExit(f"{argv[0]} told no time:\n{result['output']}")
+                raise SystemExit(f"{argv[0]} printed no time:\n{result['output']}")
             times_s[number, column] = float(found[1])
         print(f"round {number}:", *(f"{time_s:.2f} s" for time_s in times_s[number]), flush=True)
     return times_s
@@ -130,10 +130,10 @@ def report(scenario: str, times_s: np.ndarray) -> None:
 
 def part(ours_s: np.ndarray, theirs_s: np.ndarray) -> str:
     gain = paired_gain(ours_s, theirs_s)
-    told = f"{1 - gain.ratio:.3f}"
+    ratio = f"{1 - gain.ratio:.3f}"
     if not np.isfinite(gain.low_ratio):
-        return f"{told} (too few runs for an interval)"
-    return f"{told} [{1 - gain.high_ratio:.3f}, {1 - gain.low_ratio:.3f}]"
+        return f"{ratio} (too few runs for an interval)"
+    return f"{ratio} [{1 - gain.high_ratio:.3f}, {1 - gain.low_ratio:.3f}]"
 
 
 if __name__ == "__main__":

@@ -18,9 +18,9 @@ from fairlead.act import mpi_builds
 from fairlead.act.launch import LaunchSpec, detect
 from fairlead.act.launch.hostfile import read_hostfile
 from fairlead.act.plan.relay import RELAY_RULES, new_key, write_relay_plan
-from fairlead.act.preload import preloaded
+from fairlead.act.preload import preload_variables
 from fairlead.act.relay.counters import router_counters
-from fairlead.act.relay.routers import running_routers
+from fairlead.act.relay.routers import run_routers
 from fairlead.decide.routes import MOST_RELAYS, probed_path_table
 from fairlead.lab import Lab
 from fairlead.model.network import Network
@@ -87,7 +87,7 @@ def run_in(
 
 
 @contextlib.contextmanager
-def running_beside(
+def repeat_meanwhile(
     lab: Lab, network: Network, argv: list[str], num_ranks: int, folder: Path, **options: Any
 ) -> Iterator[list[dict[str, Any]]]:
     """Run a program again and again until the block ends; arguments are those of `run_in`.
@@ -124,14 +124,14 @@ def _inside(request: dict[str, Any]) -> None:
     else:
         key = new_key()
         table = probed_path_table(network, MOST_RELAYS[request["rule"]])
-        with running_routers(launcher, network.hosts, key) as routers:
+        with run_routers(launcher, network.hosts, key) as routers:
             write_relay_plan(
                 folder / "plan", network, table, routers, key,
                 threshold_bytes=request["threshold_bytes"], is_forced=request["is_forced"],
                 rule=request["rule"],
             )  # fmt: skip
             library = mpi_builds.find(launcher).intercept
-            env = preloaded({}, library, FAIRLEAD_PLAN=str(folder / "plan"))
+            env = preload_variables({}, library, FAIRLEAD_PLAN=str(folder / "plan"))
             output = _launched(launcher, hosts, request, env, folder)
             counters = [router_counters(Path(each.socket).with_name("metrics")) for each in routers]
     (folder / "result.json").write_text(json.dumps({"output": output, "counters": counters}))

@@ -39,7 +39,7 @@ from fairlead.act import mpi_builds
 from fairlead.act.launch import LaunchSpec, detect
 from fairlead.act.launch.hostfile import read_hostfile
 from fairlead.act.plan.relay import RouterPlace, new_key, write_relay_plan
-from fairlead.act.preload import preloaded
+from fairlead.act.preload import preload_variables
 from fairlead.act.relay.counters import router_counters
 from fairlead.act.relay.routers import router_program
 from fairlead.decide.routes import path_table
@@ -208,7 +208,7 @@ def become_program(request: dict[str, str]) -> None:
     """On the head node."""
     launcher = detect()
     plan = str(Path(request["folder"]) / "plan")
-    env = preloaded({}, mpi_builds.find(launcher).intercept, FAIRLEAD_PLAN=plan)
+    env = preload_variables({}, mpi_builds.find(launcher).intercept, FAIRLEAD_PLAN=plan)
     hosts = read_hostfile(Path(request["hostfile"]))
     spec = LaunchSpec((request["program"],), NUM_HOSTS * SLOTS, hosts, env=env)
     argv = launcher.prepare_command(spec, Path(request["folder"]))
@@ -241,9 +241,9 @@ def disturb(routers: LabRouters, program: Program, num_rounds: int, seed: int) -
         num_messages += messages
         num_wrong += wrong
         num_done += 1
-    told = ", ".join(f"{faults[kind]} {kind}" for kind in KINDS)
+    counts = ", ".join(f"{faults[kind]} {kind}" for kind in KINDS)
     print(
-        f"{num_done} rounds, routers {told}: {num_messages} messages, {num_wrong} wrong, "
+        f"{num_done} rounds, routers {counts}: {num_messages} messages, {num_wrong} wrong, "
         f"{num_hangs} hangs; the longest round took {longest_s:.1f} s, and the latest routers had "
         f"delivered {routers.delivered_bytes() / 1e6:.0f} MB",
         flush=True,

@@ -33,8 +33,8 @@
 #include <thread>
 #include <vector>
 
-#include "fairlead/relay/frame.hpp"
-#include "fairlead/relay/proof.hpp"
+#include "wire/frame.hpp"
+#include "wire/proof.hpp"
 
 using asio::ip::tcp;
 namespace relay = fairlead::relay;
@@ -42,7 +42,7 @@ namespace relay = fairlead::relay;
 namespace {
 
 asio::io_context context;
-// Of this process, and of what forwards or of the ends.
+// Address of this process, and that of what forwards or of the ends.
 asio::ip::address own_address;
 asio::ip::address other_address;
 

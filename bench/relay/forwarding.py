@@ -11,7 +11,7 @@ All of this runs in a network namespace of its own, with the congestion control 
 if the kernel allows, as what forwarding costs depends much on it.
 
 With --network 400Mbit/s it forwards on a host of the emulated cloud, between interfaces of this
-rate; what is told is how long a message takes.
+rate; printed is how long a message takes.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ class Measurement:
         return (*self.routers, *LOOPS)
 
     def ends_command(self, *words: str) -> list[str]:
-        """Of the program that sends and receives."""
+        """Command of the program that sends and receives."""
         places = (self.ends.address, self.middle.address)
         return [*self.ends.enter, str(self.program), *places, *words]
 
     def loop_command(self, *words: str) -> list[str]:
-        """Of the program that forwards."""
+        """Command of the program that forwards."""
         places = (self.middle.address, self.ends.address)
         return [*self.middle.enter, str(self.program), *places, "loop", *words]
 
@@ -161,9 +161,9 @@ def times_of(
 
 def compiled(folder: Path) -> Path:
     program = folder / "forwarding"
-    sources = [Path(__file__).with_suffix(".cpp"), ROOT / "core/relay/frame.cpp"]
-    sources.append(ROOT / "core/relay/proof.cpp")
-    includes = [f"-I{ROOT / 'core'}", f"-I{ROOT / 'core/include'}"]
+    sources = [Path(__file__).with_suffix(".cpp"), ROOT / "relay/wire/frame.cpp"]
+    sources.append(ROOT / "relay/wire/proof.cpp")
+    includes = [f"-I{ROOT / 'relay'}", f"-I{ROOT / 'core/include'}"]
     command = ["g++", "-std=c++20", "-O2", *includes, *sources, "-o", program, "-ldl", "-pthread"]
     subprocess.run(command, check=True)
     return program

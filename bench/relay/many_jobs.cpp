@@ -19,23 +19,23 @@
 #include <vector>
 
 #include "paced_hosts.hpp"
-#include "relay/messenger/cadence.hpp"
-#include "relay/messenger/way_choice.hpp"
+#include "routing/slowdown_detector.hpp"
+#include "routing/trial_rule.hpp"
 
 namespace s4u = simgrid::s4u;
-namespace relay = fairlead::intercept::relay;
+namespace relay = fairlead::relay;
 
 namespace {
 
-/// The messenger's rule for whole messages of one class (relay/messenger/outbox.cpp).
+/// The messenger's rule for whole messages of one class (relay/endpoint/outbox.cpp).
 struct Rule {
-  relay::WayChoice choice;
-  relay::Cadence cadence{};
+  relay::TrialRule choice;
+  relay::SlowdownDetector detector{};
   relay::Way last_way = relay::Way::mpi;
 
   relay::Way next(std::uint64_t bytes, relay::Time now) {
-    const bool is_slower = cadence.note(now);
-    if (const auto gap_s = cadence.last_gap_s()) choice.pace(last_way, *gap_s, now);
+    const bool is_slower = detector.add_message(now);
+    if (const auto gap_s = detector.last_gap_s()) choice.add_interval(last_way, *gap_s, now);
     if (is_slower) choice.note_slowdown(now);
     last_way = choice.next(bytes, now);
     return last_way;

@@ -41,7 +41,7 @@ JOBS_OF_HOST = 2
 NIC_BPS = 1.25e8
 LATENCY_S = 1e-4
 SEGMENTS = 4
-"""Of a message. The router's are smaller; more take much longer to simulate."""
+"""Segments of a message. The router's are smaller; more take much longer to simulate."""
 LOSS_RATIO = 0.05
 """A job loses if its rounds take longer by more than this."""
 
@@ -51,7 +51,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         program = compiled(Path(folder))
         for uplink_ratio in options.uplink:
-            clouds = [described(options, uplink_ratio, seed) for seed in range(options.seeds)]
+            clouds = [describe(options, uplink_ratio, seed) for seed in range(options.seeds)]
             with ThreadPoolExecutor(os.cpu_count()) as pool:
                 begun = {
                     mode: [pool.submit(simulated, program, mode, cloud) for cloud in clouds]
@@ -63,13 +63,12 @@ def main() -> None:
 
 def compiled(folder: Path) -> Path:
     program = folder / "many_jobs"
-    messenger = ROOT / "mpi/intercept/relay/messenger"
-    rules = [messenger / "way_choice.cpp", messenger / "cadence.cpp"]
-    rules.append(ROOT / "router/relay_limit.cpp")
+    relay = ROOT / "relay"
+    rules = [*sorted((relay / "routing").glob("*.cpp")), relay / "router/pacing/relay_limit.cpp"]
     subprocess.run(
         [
             *("g++", "-std=c++20", "-O2", "-o", program),
-            *(f"-I{ROOT / folder}" for folder in ("mpi/intercept", "core/include", "router")),
+            *(f"-I{ROOT / folder}" for folder in ("core/include", "relay")),
             *(Path(__file__).with_suffix(".cpp"), *rules, "-lsimgrid"),
         ],
         check=True,
@@ -86,7 +85,7 @@ def simulated(program: Path, mode: str, cloud: str) -> np.ndarray:
     return np.array([float(line) for line in done.stdout.split()])
 
 
-def described(options: argparse.Namespace, uplink_ratio: float, seed: int) -> str:
+def describe(options: argparse.Namespace, uplink_ratio: float, seed: int) -> str:
     """Network and jobs as the program reads them."""
     random = np.random.default_rng(seed)
     num_hosts = options.hosts

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from clouds import measured, run_in, running_beside
+from clouds import measured, repeat_meanwhile, run_in
 from pydantic import BaseModel
 
 from fairlead.lab import Lab
@@ -59,7 +59,7 @@ class Run(BaseModel):
         method: One of METHODS.
         pingpong_s: Median of the rounds, [src][dst]; 0 on the diagonal.
         messages: CG's own, those that were sent while the ping-pong ran.
-        relayed_ratio: Of the bytes by routers, those that went by third hosts.
+        relayed_ratio: Part of the bytes by routers that went by third hosts.
     """
 
     method: str
@@ -73,7 +73,7 @@ class Experiment(BaseModel):
 
     Attributes:
         calibration_s: The ping-pong from which the rule `mcm` has its table, as in the paper.
-        rounds: Of each ping-pong.
+        rounds: Rounds of each ping-pong.
         repeats: A run of each method in each.
     """
 
@@ -165,7 +165,7 @@ def _run(lab: Lab, method: str, network: Network, programs: Programs, work: Path
     options: dict[str, Any] = {"with_relays": method != "direct"}
     if method != "direct":
         options["rule"] = method
-    with running_beside(
+    with repeat_meanwhile(
         lab, network, [str(programs.cg), *CLASS_B], num_hosts, work / "cg", **options
     ) as of_cg:
         argv = [str(programs.pingpong), str(BYTES), str(programs.rounds)]

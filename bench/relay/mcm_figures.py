@@ -46,7 +46,7 @@ from fairlead.flows.compare.statistics import mean_interval
 
 PAPER_PAIRS = {(0, 1): (993.456, 867.081, 179.782), (7, 5): (897.992, 635.302, 119.81988),
                (2, 0): (200.403, None, 192.72995)}  # fmt: skip
-"""Of section 4: ms of the ping-pong, of the best two legs, and of CG's message."""
+"""Section 4: ms of the ping-pong, of the best two legs, and of CG's message."""
 
 PAPER_SAVED: dict[tuple[int, int], float | str] = {
     (0, 1): 12.7, (7, 5): 29.26, (2, 0): "no better path",
@@ -148,7 +148,7 @@ def relayed(found: Experiment) -> list[Figure]:
     direct_s = of_repeats(found, "direct")
     figures = []
     if is_promised.any():
-        # Of the sums, not of the pairs, as with what relays give.
+        # Saved part of the sums, not of the pairs, as with what relays give.
         promised = 100 * (1 - legs_s[is_promised].sum() / calibration_s[is_promised].sum())
         later_s = legs_by(best_relays(calibration_s), direct_s)
         figures += [
@@ -202,7 +202,7 @@ def saved_percent(ours_s: np.ndarray, direct_s: np.ndarray, src: int, dst: int) 
 
 
 def percent_less(ours_s: np.ndarray, direct_s: np.ndarray) -> np.ndarray:
-    """Of the mean of all pairs, in each repeat."""
+    """Percent less than the direct mean of all pairs, in each repeat."""
     axes = tuple(range(1, ours_s.ndim))
     return 100 * (1 - ours_s.mean(axis=axes) / direct_s.mean(axis=axes))
 

@@ -5,7 +5,7 @@
 The pair h0 -> h1 is slow. A job sends over it all the time, by the MPI alone or with relays, which
 h2 and h3 are, in turns. On these two hosts a second job runs by the MPI alone: h2 sends to h3
 without a pause, so that it needs all of the interfaces that it shares with what is relayed. Printed
-is the time of its messages beside relays as part of that beside the MPI alone.
+is the time of its messages with relays as a part of that with the MPI alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from clouds import compiled, measured, run_in, running_beside
+from clouds import compiled, measured, repeat_meanwhile, run_in
 
 from fairlead.flows.compare.statistics import mean_interval
 from fairlead.lab import Lab
@@ -44,19 +44,19 @@ def main() -> None:
         for repeat in range(options.repeats):
             for with_relays in (False, True) if repeat % 2 else (True, False):
                 work = folder / f"{repeat}-{with_relays}"
-                with running_beside(
+                with repeat_meanwhile(
                     lab, network, sending, 4, work / "sending", with_relays=with_relays
-                ) as beside:
+                ) as others:
                     result = run_in(
                         lab, network, own, 2, work / "own", with_relays=False, hostfile=relays
                     )
                 own_s[with_relays].append(mean_s(result["output"]))
-                sending_s[with_relays].append(mean_s(beside[0]["output"]))
+                sending_s[with_relays].append(mean_s(others[0]["output"]))
     report(options, own_s, sending_s)
 
 
 def mean_s(output: str) -> float:
-    """Of a message in the second half of a run: the other job has surely begun by then."""
+    """Mean time of a message in the second half of a run, when the other job has surely begun."""
     ended_s, took_s = np.array([line.split()[2:] for line in output.splitlines()], dtype=float).T
     return float(took_s[ended_s > 0.5 * ended_s[-1]].mean())
 
@@ -71,7 +71,7 @@ def report(options: argparse.Namespace, own_s: dict, sending_s: dict) -> None:
         f"{options.bytes} bytes, {options.repeats} runs:\n"
         f"  h0 -> h1: {alone:.2f} MB/s by the MPI alone, {with_relays:.2f} MB/s with relays\n"
         f"  messages of the job on the relays' hosts take {mean.value:.3f} "
-        f"[{mean.low:.3f}, {mean.high:.3f}] of the time beside the MPI alone "
+        f"[{mean.low:.3f}, {mean.high:.3f}] of the time with the MPI alone "
         f"(wanted: at most {WANTED_RATIO})"
     )
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers of jobs in SimGrid, and how much of them hosts relay: each job has a router on each of
 // its hosts, which lets other jobs have the interface first by its own rule
-// (router/relay_limit.hpp).
+// (relay/router/pacing/relay_limit.hpp).
 #pragma once
 
 #include <simgrid/s4u.hpp>
@@ -13,11 +13,11 @@
 #include <map>
 #include <utility>
 
-#include "relay_limit.hpp"
+#include "router/pacing/relay_limit.hpp"
 
 class PacedHosts {
  public:
-  /// As the router's (router/relay_pacer.hpp, .cpp).
+  /// As the router's (relay/router/pacing/relay_pacer.hpp, .cpp).
   static constexpr double kInterval_s = 0.05;
   static constexpr double kIdle_s = 1.0;
 
@@ -58,7 +58,7 @@ class PacedHosts {
     transfers_.erase(transfer);
   }
 
-  /// Of all jobs, by the interface of a host.
+  /// Transfers of all jobs by the interface of a host.
   [[nodiscard]] int num_transfers(const simgrid::s4u::Host* host) { return num_transfers_[host]; }
 
   /// To be called once in each interval: routers look at what has passed, and limit what they
@@ -68,10 +68,10 @@ class PacedHosts {
     const double now_s = simgrid::s4u::Engine::get_clock();
     for (auto& [key, each] : routers_) {
       if (each.limit.is_limited() || now_s - each.last_relayed_s < kIdle_s) {
-        each.limit.note({.seconds = kInterval_s,
-                         .all = passed_[key.second].bytes(),
-                         .served = each.served.bytes(),
-                         .relayed_bytes = static_cast<std::uint64_t>(each.relayed_bytes)});
+        each.limit.update({.seconds = kInterval_s,
+                           .all = passed_[key.second].bytes(),
+                           .served = each.served.bytes(),
+                           .relayed_bytes = static_cast<std::uint64_t>(each.relayed_bytes)});
       }
       each.served = {};
       each.relayed_bytes = 0;

@@ -7,10 +7,10 @@ share of the pairs gains, and how much; with `--degrade` the same for the pair t
 tenth after the network was measured. Also take part the paper's rule (`mcm`), and what one would
 try first: several connections of the MPI itself for each pair, and MPTCP (Debian: mptcpize). On
 `flow-cap`, where one connection carries a fifth of an interface, routers are to use several
-connections of the direct path, and no relay: told is which part of the bytes by routers went by
+connections of the direct path, and no relay: printed is which part of the bytes by routers went by
 third hosts.
 
-With `--beside-cg`, as in the paper, examples/cg runs on 16 ranks all the time, by the MPI alone.
+With `--with-cg`, as in the paper, examples/cg runs on 16 ranks all the time, by the MPI alone.
 The hosts share two cores, so rates are to be lower then (`--slower 10`): else the load is one of
 the processors, not of the network.
 """
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from clouds import compiled, measured, run_in, running_beside
+from clouds import compiled, measured, repeat_meanwhile, run_in
 from rich.console import Console
 from rich.table import Table
 
@@ -75,7 +75,7 @@ def main() -> None:
         for repeat in range(options.repeats):
             for way in list(ways)[:: 1 if repeat % 2 else -1]:
                 work = folder / f"{repeat}-{way}"
-                with load(lab, network, work / "cg", options.beside_cg):
+                with load(lab, network, work / "cg", options.with_cg):
                     result = run_in(lab, network, argv, len(lab.hosts), work / "pairs", **ways[way])
                 times[way].append(matrix(result["output"], len(lab.hosts)))
                 for counters in result["counters"] if way == "relays" else []:
@@ -100,11 +100,11 @@ def ways_of(options: argparse.Namespace, num_hosts: int) -> dict[str, dict[str, 
             del ways["MPTCP"]
         else:
             # What `mptcpize run` gives to the program: remote ranks get it from the launcher.
-            told = subprocess.run(
+            printed = subprocess.run(
                 ["mptcpize", "run", "printenv", "LD_PRELOAD"],
                 stdout=subprocess.PIPE, text=True, check=True,
             )  # fmt: skip
-            ways["MPTCP"] = WAYS["MPTCP"] | {"preload": told.stdout.strip()}
+            ways["MPTCP"] = WAYS["MPTCP"] | {"preload": printed.stdout.strip()}
     return ways
 
 
@@ -112,7 +112,7 @@ def load(lab: Lab, network: Network, folder: Path, has_cg: bool) -> AbstractCont
     if not has_cg:
         return contextlib.nullcontext()
     program = find(detect("mpirun.openmpi")).example("cg")
-    return running_beside(lab, network, [str(program)], CG_RANKS, folder, with_relays=False)
+    return repeat_meanwhile(lab, network, [str(program)], CG_RANKS, folder, with_relays=False)
 
 
 def matrix(output: str, num_hosts: int) -> np.ndarray:
@@ -128,7 +128,7 @@ def report(console: Console, options: argparse.Namespace, times: dict[str, list]
     relayed = np.median(times["relays"], axis=0)
     there = ~np.isnan(direct)
     saved = 1.0 - relayed[there] / direct[there]
-    if options.beside_cg:
+    if options.with_cg:
         console.print(table_of_pairs(options.bytes, direct, relayed))
     console.print(
         f"{options.scenario}: {there.sum()} pairs, {options.bytes} bytes, "
@@ -176,7 +176,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--short", action="store_true", help="3 hosts, 2 runs, 5 rounds")
     parser.add_argument("--scenario", default="pairwise")
     parser.add_argument("--degrade", action="store_true", help="h0 -> h1 falls to a tenth first")
-    parser.add_argument("--beside-cg", action="store_true", help="while cg runs on 16 ranks")
+    parser.add_argument("--with-cg", action="store_true", help="while cg runs on 16 ranks")
     parser.add_argument("--slower", type=float, default=1.0, help="divides the scenario's rates")
     parser.add_argument("--without", action="append", default=[], choices=list(WAYS)[2:])
     parser.add_argument("--bytes", type=int, default=1 << 20)

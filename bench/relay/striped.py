@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Large messages over all paths at once, beside what the emulated network can carry at most.
+"""Large messages over all paths at once, compared with the maximum flow of the emulated network.
 
 Messages go one way over each pair of hosts in turn, all of them striped over the paths of the plan.
 The bound of a pair is the maximum flow in the graph of the lab: out of each host its interface,

@@ -41,6 +41,10 @@ from fairlead.decide.placement import COST_OF_OBJECTIVE, DEFAULT_OBJECTIVE
 from fairlead.flows.compare.statistics import ratio_to_baseline
 from fairlead.lab import Lab, Scenario
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kept_tables import add_tables_option, write_tables
+
 SCENARIOS = ("two-racks", "pairwise", "flat")
 PROGRAM_NAMES = ("cg", "lammps")
 # A solve of `cg` takes half a second, no longer than a disturbance of the machine; ten solves show
@@ -74,7 +78,7 @@ class Series:
 def main() -> None:
     options = parsed()
     console = Console(width=160)
-    rows = Table(box=None, title=f"{options.load} busy processes beside")
+    rows = Table(box=None, title=f"{options.load} busy processes meanwhile")
     for heading in (
         *("cloud", "program", "acted", "tuned collectives", "time / launcher's, median", "mean"),
         "launcher (s)",
@@ -95,11 +99,12 @@ def main() -> None:
                     rows.add_row(scenario, name, *row)
                     print(scenario, name, *row, sep=" | ", file=sys.stderr, flush=True)
     console.print(rows)
+    write_tables(options.tables, rows)
 
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="cg on two-racks, 2 rounds")
+    parser.add_argument("--short", action="store_true", help="cg on two-racks, one round")
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=CHOICES, help="repeatable")
     parser.add_argument("--repeats", type=int, help="rounds of each row; default: 20")
@@ -107,10 +112,11 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--ranks", type=int, help="of each program; default: its own number")
     parser.add_argument("--hosts", type=int, help="hosts of each cloud; default: the scenario's")
     parser.add_argument("--slower", type=float, default=1.0, help="divides the cloud's rates")
+    add_tables_option(parser)
     options = parser.parse_args()
     options.scenario = options.scenario or (["two-racks"] if options.short else [*SCENARIOS])
     options.program = options.program or (["cg"] if options.short else [*PROGRAM_NAMES])
-    options.repeats = options.repeats or (2 if options.short else 20)
+    options.repeats = options.repeats or (1 if options.short else 20)
     return options
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other load on the machine, for benchmarks that are to be tried beside it."""
+"""Other load on the machine, for benchmarks that are to run under it."""
 
 from __future__ import annotations
 

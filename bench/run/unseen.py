@@ -38,6 +38,10 @@ from fairlead.act.launch import read_hostfile
 from fairlead.flows.compare.statistics import Interval, ratio_to_baseline
 from fairlead.lab import Lab, Scenario
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kept_tables import add_tables_option, write_tables
+
 SCENARIOS = ("two-racks", "pairwise")
 NUM_PLACEMENTS = 20
 NUM_FINALISTS = 3
@@ -64,6 +68,7 @@ def main() -> None:
                     rows.add_row(scenario, name, *cells)
                     print(scenario, name, *cells, sep=" | ", file=sys.stderr, flush=True)
     console.print(rows)
+    write_tables(options.tables, rows)
 
 
 def parsed() -> argparse.Namespace:
@@ -79,6 +84,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--number", type=int, help=f"placements; default: {NUM_PLACEMENTS}")
     parser.add_argument("--first", type=int, help="runs of each at first; default: 2")
     parser.add_argument("--repeats", type=int, help="further runs of the best; default: 10")
+    add_tables_option(parser)
     options = parser.parse_args()
     if options.short and options.code:
         parser.error("--short runs cg: leave --code out")
@@ -108,14 +114,14 @@ def tried(lab: Lab, program: Program, options: argparse.Namespace) -> list[str]:
     winner = min(best, key=lambda name: float(np.mean(final[name])))
     return [
         "no" if taken is None else "yes",
-        told(ratio_to_baseline(final["run"], final["launcher"])),
-        told(ratio_to_baseline(final["run"], final[winner])),
+        format_ratio(ratio_to_baseline(final["run"], final["launcher"])),
+        format_ratio(ratio_to_baseline(final["run"], final[winner])),
         winner,
         f"{statistics.median(final['launcher']):.2f}",
     ]
 
 
-def told(ratio: Interval) -> str:
+def format_ratio(ratio: Interval) -> str:
     return f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
 
 

@@ -30,9 +30,13 @@ from programs import PROGRAMS
 from fairlead.flows.compare.statistics import mean_interval
 from fairlead.lab import Lab, Scenario
 
-HOLDS = "the kept profile of these hosts still holds"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kept_tables import add_tables_option, write_tables
+
+HOLDS = "the cached profile of these hosts is still valid"
 MOST_RUNS = 100
-DECISION_KEPT = "decision: kept from an earlier run"
+DECISION_KEPT = "decision: reusing that of an earlier run"
 
 
 def main() -> None:
@@ -42,6 +46,7 @@ def main() -> None:
     parser.add_argument("--hosts", action="append", type=int, help="default: 8 and 32; repeatable")
     parser.add_argument("--repeats", type=int, help="later runs in each cloud; default: 20")
     parser.add_argument("--drift", type=float, help="part of its rates that a host keeps")
+    add_tables_option(parser)
     options = parser.parse_args()
     if options.drift:
         report_drift(options)
@@ -55,6 +60,7 @@ def main() -> None:
         with Lab.up(Scenario.load(options.scenario, num_hosts)) as lab:
             rows.add_row(str(num_hosts), *measured(lab, 2 * num_hosts, repeats))
     Console(width=120).print(rows)
+    write_tables(options.tables, rows)
 
 
 def report_drift(options: argparse.Namespace) -> None:
@@ -103,14 +109,14 @@ def measured(lab: Lab, num_ranks: int, repeats: int) -> list[str]:
         f"{mean.value:.2f} [{mean.low:.2f}, {mean.high:.2f}]",
         f"{max(times_s):.2f}",
         *(
-            f"{sum(line in told for _, told in later)} of {repeats}"
+            f"{sum(line in steps for _, steps in later)} of {repeats}"
             for line in (HOLDS, DECISION_KEPT)
         ),
     ]
 
 
 def decided(lab: Lab, num_ranks: int, folder: Path) -> tuple[float, str]:
-    """Seconds of deciding, and all that one call told; profiles are kept in the folder."""
+    """Seconds of deciding, and the steps of one call; profiles are cached in the folder."""
     home = {name: str(folder / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
     record = Path(tempfile.mkdtemp(dir=folder))
     done = lab.run(

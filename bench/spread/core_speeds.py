@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def cells(name: str, compute_Mops: float, methods: tuple[str, ...]) -> list[str]:
-    """Of one row: all messages, all else by default."""
+    """Cells of one row: all messages, all else by default."""
     workload = Workload.load(name, compute_Mops=compute_Mops)
     placements = [place_jobs(workload, method) for method in (*BASELINES, *methods)]
     results = simulate_each(workload, placements)

@@ -41,7 +41,7 @@ import running
 
 PROGRAMS = ("cg", "stencil")
 HOSTS = 8
-RANKS_PER_HOST = 2  # Of each job, on average.
+RANKS_PER_HOST = 2  # For each job, on average.
 NUMBER = 12
 REPEATS = 5
 TRACED = 3
@@ -49,7 +49,7 @@ SCENARIO = 'name = "shared"\nhosts = {hosts}\nslots = {slots}\nnic = "{nic}"\n'
 SLOTS = 6
 NIC = "50Mbit/s"  # Slow enough that the interfaces are the limit, and not this machine's cores.
 UNLIMITED = "10Gbit/s"
-PAYLOAD_RATIO = 0.993  # Of the bytes on the wire, which the lab shapes (docs/howto/lab.md).
+PAYLOAD_RATIO = 0.993  # Part of the bytes on the wire, which the lab shapes (docs/howto/lab.md).
 LOOPS = ("open", "closed")
 METRICS: dict[str, Callable[[fl.SimulationResult], float]] = {
     "waiting_time_s": lambda result: result.waiting_time_s,
@@ -69,7 +69,7 @@ def main() -> None:
                 fl.Job.from_traffic(traffic, traffic.run_time_s, program)
                 for program, traffic in traffics.items()
             ]
-            workload = fl.Workload("cg beside stencil", jobs, hosts.machine)
+            workload = fl.Workload("cg and stencil", jobs, hosts.machine)
             chosen = placements(workload, options.number, options.seed)
             predicted = {
                 loop: simulate_each(workload, chosen, fl.SimulationOptions(loop=loop))
@@ -78,7 +78,7 @@ def main() -> None:
             times_s = measured(lab, hosts, workload, chosen, repeats=options.repeats, folder=folder)
     console = Console(width=170)
     title = (
-        f"{' beside '.join(PROGRAMS)}, {RANKS_PER_HOST * options.hosts} ranks each, on "
+        f"{' and '.join(PROGRAMS)}, {RANKS_PER_HOST * options.hosts} ranks each, on "
         f"{options.hosts} hosts with {SLOTS} slots and {options.nic}; {options.repeats} "
         "interleaved runs, 95 % intervals"
     )
@@ -114,7 +114,7 @@ def scenario(folder: Path, hosts: int, nic: str) -> Path:
 def traced(folder: Path, hosts: int, runs: int) -> dict[str, fl.Traffic]:
     """Traffic of each program alone, where its own speed decides when it sends.
 
-    The quickest of some runs tells that speed best: others only slow a program down.
+    The quickest of some runs shows that speed best: others only slow a program down.
     """
     with Lab.up(scenario(folder, hosts, UNLIMITED)) as lab:
         return {

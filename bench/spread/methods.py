@@ -11,6 +11,7 @@ measured: the same everywhere. figures.py reruns the paper's figures by each rea
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from pathlib import Path
 
@@ -23,6 +24,10 @@ from rich.table import Table
 
 from fairlead.decide.jobs import JOB_METHODS, place_jobs
 from fairlead.simulation import SimulationResult, Workload, packaged_workloads, simulate_each
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kept_tables import add_tables_option, write_tables
 
 METRICS = {
     "waiting_time_s": "waiting time at interfaces and memories, s",
@@ -41,6 +46,7 @@ def main() -> None:
     parser.add_argument("--workloads", nargs="+", choices=packaged_workloads(), metavar="NAME")
     parser.add_argument("--plot", type=Path, help="write a page with the bars here")
     parser.add_argument("--update", action="store_true", help="keep what beats best_known.json")
+    add_tables_option(parser)
     arguments = parser.parse_args()
     scale = 0.01 if arguments.short else 1.0
     console = Console(width=120)
@@ -48,8 +54,10 @@ def main() -> None:
     known = BestKnown()
     names = arguments.workloads or packaged_workloads()
     results = {name: simulated(name, scale, known) for name in names}
-    for metric, title in METRICS.items():
-        console.print(table(results, metric, title))
+    tables = [table(results, metric, title) for metric, title in METRICS.items()]
+    for each in tables:
+        console.print(each)
+    write_tables(arguments.tables, *tables)
     if scale == 1:  # A part of the messages is another problem.
         console.print(distances(results))
         known.report(arguments.update)

@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def row(name: str, part: float, seconds: float, seed: int, known: BestKnown) -> list[str]:
-    """Of the table: every placement simulated with all messages, or a part of them."""
+    """Cells of a row: every placement simulated with all messages, or a part of them."""
     workload = Workload.load(name).scaled(part)
     placements = [place_jobs(workload, method) for method in JOB_METHODS]
     best = known.placement(name, workload)

@@ -58,7 +58,7 @@ class Case:
     spread: SpreadOptions = dataclasses.field(default_factory=SpreadOptions)
     rate_per: str | None = None
     order: str | None = None
-    """Of an all-to-all's receivers, where rates are per process; None: ascending."""
+    """Order of an all-to-all's receivers, where rates are per process; None: ascending."""
 
 
 def main() -> None:

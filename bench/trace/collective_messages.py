@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What codes send inside collectives, as Open MPI counts it, beside what Fairlead expects of them.
+"""What codes send inside collectives, as Open MPI counts it, compared with what Fairlead expects.
 
 Each code runs once under the tracer on this machine. Printed are the bytes inside collectives as a
 part of all, what is expected as a multiple of what was counted, and the overlap: the part of the

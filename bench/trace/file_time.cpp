@@ -51,7 +51,7 @@ int library_version(char* text, int* length) {
   return MPI_SUCCESS;
 }
 
-// Of the processor, so that other programs do not count.
+// Time of the processor, so that other programs do not count.
 double now_s() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
   for (own_rank = num_ranks - 1; own_rank >= 0; --own_rank) {
     const Counters counters = counters_of(own_rank);
     const double begin_s = now_s();
-    const auto part = record_of_rank(own_rank, 1.5, counters);
+    const auto part = record_of_rank(own_rank, 1.5, counters, 1.0, "host");
     part_s += now_s() - begin_s;
     const double write_begin_s = now_s();
     write_trace({}, argv[2], part);

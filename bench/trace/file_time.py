@@ -24,7 +24,10 @@ from fairlead.measure.trace_file import read_trace
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 INTERCEPT = ROOT / "mpi" / "intercept"
-UNITS = ("trace/report.cpp", "trace/record.cpp", "trace/counters.cpp", "table/call_names.cpp")
+UNITS = (
+    *(f"trace/{name}.cpp" for name in ("report", "header", "record", "counters")),
+    "table/call_names.cpp",
+)
 
 
 def main() -> None:

@@ -37,11 +37,11 @@ OPERATIONS = (
 )
 OF_ALL_RANKS = frozenset({"allgather", "allgatherv", "gather", "scatter"})
 MOST_BYTES = 8 << 20
-"""Of all ranks' blocks together: sixty-four ranks share the memory of one machine."""
+"""Limit on all ranks' blocks together: sixty-four ranks share the memory of one machine."""
 
 CLEAR_OVERLAP = 0.9
 NEAR_TIE = 0.05
-"""Of two algorithms whose overlaps differ by less, the one of the shorter messages is kept."""
+"""If the overlaps of two algorithms differ by less, the one of the shorter messages is kept."""
 
 Matrix = npt.NDArray[np.float64]
 

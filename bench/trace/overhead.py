@@ -135,7 +135,9 @@ def preload_env(launcher: Launcher) -> dict[str, str]:
 
 
 def tracing_env(launcher: Launcher, folder: Path) -> dict[str, str]:
-    return {**preload_env(launcher), "FAIRLEAD_TRACE": str(folder / "trace")}
+    """What `fairlead run` traces with; shares come so often that each program has some."""
+    traces = {"FAIRLEAD_TRACE": str(folder / "trace"), "FAIRLEAD_SHARES": str(folder)}
+    return {**preload_env(launcher), **traces, "FAIRLEAD_SHARE_INTERVAL": "0.1"}
 
 
 def run(launcher: Launcher, spec: LaunchSpec, env: Mapping[str, str]) -> str:

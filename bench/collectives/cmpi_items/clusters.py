@@ -88,7 +88,7 @@ class Cluster:
         return [int(count) for count in counts]
 
     def rank_times_s(self, timings: Sequence[Timing]) -> list[npt.NDArray[np.float64]]:
-        """Of each call, when each rank has done with it after a common start.
+        """Seconds of each call until each rank has done with it, after a common start.
 
         Raises:
             RuntimeError: A call failed, or delivered a wrong result.
@@ -106,7 +106,7 @@ class Cluster:
         return [np.array(each["ranks"].split(), dtype=float) for each in found]
 
     def times_s(self, timings: Sequence[Timing]) -> list[float]:
-        """Of each call until the last rank has done with it."""
+        """Seconds of each call until the last rank has done with it."""
         return [float(times.max()) for times in self.rank_times_s(timings)]
 
 

@@ -14,7 +14,7 @@ from cmpi_items.figures import Figure, less_percent, mean_of, quantiles_of
 from cmpi_items.options import Options
 
 SIZES_BYTES = (10**3, 10**4, 10**5, 10**6)
-"""Of figure 6 the text names the last two."""
+"""The text names the last two of figure 6."""
 
 NUM_OF_FIGURE_6 = 3
 """Clusters, each with a root of its own; the paper has one."""

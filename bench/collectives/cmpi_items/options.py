@@ -16,7 +16,7 @@ class Options:
     Attributes:
         is_short: Seconds only, to see that it works.
         folder: For the simulator's files.
-        num_draws: Of the cloud, where the paper rents one and we draw several.
+        num_draws: Clouds to draw, where the paper rents one.
     """
 
     is_short: bool

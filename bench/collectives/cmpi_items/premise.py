@@ -28,7 +28,7 @@ from cmpi_items.options import Options
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 NO_RACKS_SIGMA = 0.8
-"""Of the logarithms of times of pairs that have nothing in common."""
+"""Standard deviation of the logarithms of times, for pairs that have nothing in common."""
 
 PROBE_BYTES = (1, 8 * 10**6)
 """Section 3.1: a byte for the latency, 8 MB for the bandwidth."""

@@ -36,7 +36,7 @@ OF_PAPER: dict[int, float | str] = {100: "slower", 51_200: 41.6}
 BODY_BYTES = 24
 STEPS = (1, 128)
 MESSAGES_BYTES = (2 * 10**3, 45 * 10**3, 10**6)
-"""Of all bodies together. The paper's message is one of 2 KB to 1 MB; the last is in figure 11b."""
+"""All bodies together. The paper's message is one of 2 KB to 1 MB; the last is in figure 11b."""
 
 FIELDS = ("steps", "solve_s", "computation_s", "communication_s")
 

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `make demo` measures: a solver placed by each method in the emulated cloud `two-racks`.
+
+Runs `fairlead demo`, as the README's first command does, and prints for each method the time that
+the solver prints, and how many times as fast it is as on the launcher's placement: geometric means
+with their 95 % intervals, of runs in turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kept_tables import add_tables_option, write_tables
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="16 ranks, two runs of each method")
+    parser.add_argument("--repeats", type=int, help="runs of each method; default: 5")
+    add_tables_option(parser)
+    options = parser.parse_args()
+    repeats = options.repeats or (2 if options.short else 5)
+    more = ["--np", "16"] if options.short else []
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["demo", "--json", "--repeats", str(repeats), *more]
+        command = [
+            sys.executable,
+            "-m",
+            "fairlead",
+            *words,
+            "-o",
+            str(Path(folder) / "report.html"),
+        ]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    found = json.loads(done.stdout)
+    table = Table(box=None, title=f"{found['num_ranks']} ranks, {repeats} runs of each method")
+    for heading in ("method", "time (s)", "times as fast", "between hosts (MiB)"):
+        table.add_column(heading)
+    for name, method in found["methods"].items():
+        table.add_row(name, *cells(method))
+    Console(width=100).print(table)
+    write_tables(options.tables, table)
+
+
+def cells(method: dict[str, Any]) -> list[str]:
+    ratio = method["time_ratio"]
+    faster = ["1"]
+    if ratio is not None:
+        faster = [f"{1 / ratio[end]:.2f}" for end in ("value", "high", "low")]
+    return [
+        f"{method['time_s']['value']:.3g}",
+        faster[0] if len(faster) == 1 else f"{faster[0]} [{faster[1]}, {faster[2]}]",
+        f"{method['predicted']['inter_bytes'] / 2**20:.1f}",
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/reference/results.md and a page for each subject, from the rows and the kept tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from result_rows import ROOT, Headline, Item, KeptResult, KeptTable, Subject, load_kept
+
+PAGE = ROOT / "docs" / "reference" / "results.md"
+
+HEAD = """\
+# What was measured
+
+Figures in brackets are 95 % intervals. They were taken on one machine with two shared cores,
+Debian 12; yours will differ, so run the commands. `bench/record ITEM` runs an item and keeps its
+figures, `bench/record --write` writes these pages from them. The commit is the one that was run;
+of figures older than this form it is the one that recorded them.
+
+| what | against what | result | command | commit |
+|---|---|---|---|---|
+"""
+SHORT = """
+## What CI runs
+
+Without options a benchmark does everything shown here. `--short` does a small part of it, which
+shows that it works, not how fast things are. `make bench-short`, which CI runs, does this with
+each benchmark but these: `bench/collectives/drift.py`, `bench/collectives/lab.py` and
+`bench/oracle/torus.py`, which take half a minute to three minutes also then;
+`bench/collectives/peers.py`, which takes hours without what it has recorded;
+`bench/run/clusters.py` and `bench/run/srun_signals.py`, which need Slurm;
+`bench/collectives/mpi4py_suite.py` and `bench/relay/mpi4py_suite.py`, which need the sources of
+mpi4py; `bench/intercept/mpich_suite.py`, which needs those of MPICH; and
+`bench/cloudmap/record.py`, which needs those of NPB.
+"""
+SUBJECTS = """
+## By subject
+
+The five papers are rerun [item by item](papers.md).
+"""
+HEAD_OF_SUBJECT = """\
+# {title}
+
+{about} [All results](../results.md).
+"""
+
+
+def pages_of(subjects: Mapping[str, Subject], headlines: Sequence[Headline]) -> dict[Path, str]:
+    """The summary and a page for each subject, as Markdown."""
+    links = [f"- [{subject.title}](results/{name}.md)" for name, subject in subjects.items()]
+    summary = [HEAD + "\n".join(map(_headline, headlines)), SHORT, SUBJECTS, "\n".join(links)]
+    pages = {PAGE: "\n".join(summary).rstrip() + "\n"}
+    for name, subject in subjects.items():
+        sections = [_section(f"{name}/{item.id}", item) for item in subject.item]
+        head = HEAD_OF_SUBJECT.format(title=subject.title, about=subject.about)
+        pages[PAGE.with_suffix("") / f"{name}.md"] = "\n".join([head, *sections]).rstrip() + "\n"
+    return pages
+
+
+def _headline(row: Headline) -> str:
+    kept = load_kept(row.item)
+    value = kept.tables[row.table].cell(row.row, row.column) + (f" {row.unit}" if row.unit else "")
+    subject, _, item = row.item.partition("/")
+    link = f"[{row.what}](results/{subject}.md#{item})"
+    return f"| {link} | {row.against} | {value} | `{kept.command}` | {kept.commit} |"
+
+
+def _section(name: str, item: Item) -> str:
+    kept = load_kept(name)
+    lines = [f"## {item.title}\n", f'<a id="{item.id}"></a>`{kept.command}`\n', f"{item.about}\n"]
+    for table in kept.tables:
+        lines += [*_table(table), ""]
+    if kept.printed:
+        lines += [*(f"    {line}".rstrip() for line in kept.printed.splitlines()), ""]
+    lines += [f"{item.shows}\n"] if item.shows else []
+    return "\n".join([*lines, _source(kept), ""])
+
+
+def _table(table: KeptTable) -> Iterator[str]:
+    if table.title:
+        yield f"{table.title}:\n"
+    for cells in (table.columns, ["---"] * len(table.columns), *table.rows):
+        yield f"| {' | '.join(cells)} |"
+
+
+def _source(kept: KeptResult) -> str:
+    when = f"Commit {kept.commit}, {kept.date}, {kept.machine}."
+    return f"{when} `bench/record {kept.id}` runs it again."
