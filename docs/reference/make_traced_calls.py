@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes traced-calls.md from the table of calls: `python docs/reference/make_traced_calls.py`."""
+"""Writes traced-calls*.md from the table of calls: `python docs/reference/make_traced_calls.py`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 INTERCEPT = ROOT / "mpi" / "intercept"
-PAGE = ROOT / "docs" / "reference" / "traced-calls.md"
+FOLDER = ROOT / "docs" / "reference"
 
 MEANINGS = {
     "sent": "one message to `dest`, counted when the call succeeded",
     "will_send": "one message to `dest` at each start of the request",
     "started": "counts what the started persistent requests stand for",
+    "aborting": "before the call each rank that makes it writes its share of the trace",
     "forget_communicator": "the handle may come back for another communicator",
     "forget_request": "the handle may come back for another request",
     "put": "the data, from the origin to the target",
@@ -60,22 +61,43 @@ KEPT_MODES = ("Bsend", "Ssend", "Ibsend", "Issend", "Bsend_init", "Ssend_init")
 SECTIONS = {
     "lifecycle": "Begin and end",
     "counted": "Messages and requests",
-    "collective": "Collectives: what one rank hands to one call",
+    "collective": "What one rank hands to one call",
     "collective_init": "Persistent collectives: the same, counted at each start",
     "released": "Handles that die",
+    "ending": "Calls that end the program",
     "unobserved": "Not counted",
 }
-HEAD = """# Traced calls
-
+GENERATED = """
 Generated from `calls.def` and `handlers.def` in `mpi/intercept/table/` by
-`docs/reference/make_traced_calls.py`; do not edit.
-
-The preload library takes these calls; `fairlead trace` counts them. Bytes are payload: count times
-the size of the datatype. Messages, and what one-sided calls put and get, go to the matrices
-`bytes`, `messages` and `max_message_bytes`; what the exchanges (alltoall, neighbourhood
-collectives) hand from rank to rank goes to the matrices `exchange_*`; every collective also has a
-row in the table of collective calls.
+`docs/reference/make_traced_calls.py`; do not edit. `_c` stands for the variant with counts of type
+`MPI_Count`, which is taken too, where the MPI has it.
 """
+HEAD = (
+    """# Traced calls
+
+The preload library takes these calls; `fairlead trace` counts them. Collectives have
+[a page of their own](traced-collectives.md).
+"""
+    + GENERATED
+    + """
+Bytes are payload: count times the size of the datatype. Messages, and what one-sided calls put and
+get, go to the matrices `bytes`, `messages` and `max_message_bytes`.
+"""
+)
+HEAD_OF_COLLECTIVES = (
+    """# Traced collectives
+
+Every collective has a row in the table of collective calls. What the exchanges (alltoall,
+neighbourhood collectives) hand from rank to rank goes to the matrices `exchange_*`; messages are
+among the [traced calls](traced-calls.md).
+"""
+    + GENERATED
+)
+PAGES = {
+    "traced-calls.md": (HEAD, ("lifecycle", "counted", "released", "ending", "unobserved")),
+    "traced-collectives.md": (HEAD_OF_COLLECTIVES, ("collective", "collective_init")),
+}
+"""Head of each page, and the kinds of rows that it has."""
 
 
 class Row(NamedTuple):
@@ -129,27 +151,29 @@ def described(row: Row) -> str:
     return "; ".join(words or ["left to the MPI"])
 
 
-def page() -> str:
-    """The whole page."""
+def pages() -> dict[Path, str]:
+    """All pages."""
     everywhere = {row.name for row in rows(False, False)}
     with_requests = {row.name for row in rows(True, False)}
-    parts = [HEAD]
     all_rows = rows(True, True)
-    for kind, title in SECTIONS.items():
-        parts.append(f"\n## {title}\n\n| call | needs | meaning |\n|---|---|---|\n")
-        for row in all_rows:
-            if row.kind == kind and not (
-                row.name.endswith("_c") and row.name[:-2] in with_requests
-            ):
-                needs = "" if row.name in everywhere else "MPI 4.0"
-                both = f"{row.name}_c" in {other.name for other in all_rows}
-                name = f"`MPI_{row.name}`" + (", `_c`" if both else "")
-                parts.append(f"| {name} | {needs} | {described(row)} |\n")
-    parts.append(
-        "\n`_c`: the variant with counts of type `MPI_Count` is taken too, where the MPI has it.\n"
-    )
-    return "".join(parts)
+    names = {row.name for row in all_rows}
+    shown = [
+        row for row in all_rows if not (row.name.endswith("_c") and row.name[:-2] in with_requests)
+    ]
+    texts = {}
+    for file, (head, kinds) in PAGES.items():
+        parts = [head]
+        for kind in kinds:
+            parts.append(f"\n## {SECTIONS[kind]}\n\n| call | needs | meaning |\n|---|---|---|\n")
+            for row in shown:
+                if row.kind == kind:
+                    needs = "" if row.name in everywhere else "MPI 4.0"
+                    name = f"`MPI_{row.name}`" + (", `_c`" if f"{row.name}_c" in names else "")
+                    parts.append(f"| {name} | {needs} | {described(row)} |\n")
+        texts[FOLDER / file] = "".join(parts)
+    return texts
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    for page, text in pages().items():
+        page.write_text(text, encoding="utf-8")

@@ -108,6 +108,11 @@ class NetworkArrays:
 
     def __init__(self, latency_s: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], bandwidth_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], nic_out_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], nic_in_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], group_of_pair: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], src_of_pair: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], dst_of_pair: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], capacity_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
+class DemandArrays:
+    """Work of ranks, and speeds of hosts."""
+
+    def __init__(self, work_s: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], one_core_speed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], all_cores_speed: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
 class SearchLimits:
     """Bounds on the search of `optimize`, and its starts."""
 
@@ -265,6 +270,9 @@ class PlacementCost:
 def evaluate(bytes: RankMatrix, messages: RankMatrix, network: NetworkArrays, host_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> PlacementCost:
     """Costs of a placement; nan where traffic crosses an unmeasured pair."""
 
+def slowest_rank_s(bytes: RankMatrix, messages: RankMatrix, network: NetworkArrays, demand: DemandArrays, host_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """Time of the slowest rank, and the mean host's share of all messages."""
+
 def weighted_sum(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], host_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
     """Sum of traffic[src, dst] * cost[host of src, host of dst]."""
 
@@ -289,6 +297,9 @@ def optimize_bottleneck(bytes: RankMatrix, messages: RankMatrix, network: Networ
     """
     The placement of the smallest bottleneck_s or bottleneck_and_mean_s found.
     """
+
+def optimize_slowest_rank(bytes: RankMatrix, messages: RankMatrix, network: NetworkArrays, demand: DemandArrays, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: SearchLimits) -> list[int]:
+    """The placement of the smallest slowest_rank_s found."""
 
 def scotch_tree_placement(traffic: RankMatrix, num_children: Sequence[int], distances: Sequence[int], free_cores: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> list[int]:
     """Core of each rank on a tree of nodes, sockets and cores, by Scotch."""
