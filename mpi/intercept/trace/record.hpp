@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank hands in for the trace file: rows as they stand in it (docs/design/tracing.md).
+// What one rank hands in for the trace file: rows as they stand in it (docs/design/trace-files.md).
 // Pure: no MPI, no files.
 #pragma once
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the traffic of a running program is known: it goes on as it was, and its step repeats.
 
-The measures are defined in docs/design/tracing.md.
+The measures are defined in docs/design/trace-shares.md.
 """
 
 from __future__ import annotations

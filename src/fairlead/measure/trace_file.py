@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading the file that the preload library writes at the end of a traced run.
 
-The format is described in docs/design/tracing.md: a line of JSON, and tables of rows of fixed size.
+Format (docs/design/trace-files.md): a line of JSON, and tables of rows of fixed size.
 """
 
 from __future__ import annotations

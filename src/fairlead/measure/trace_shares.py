@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading what each rank of a traced program leaves of the trace, a file of its own.
 
-The format is described in docs/design/tracing.md: as the file of all ranks, with one row of ranks.
+Format (docs/design/trace-files.md): as the file of all ranks, with one row of ranks.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from fairlead.errors import InputError
 from fairlead.measure.trace_file import read_trace
 from fairlead.model.traffic import Uncounted
 
-# As docs/design/tracing.md has it, in the byte order of most machines.
+# As docs/design/trace-files.md has it, in the byte order of most machines.
 RANK = "<f8,<u8,<u8,<u8,<u8,<u8"
 PAIR = "<u4,<u4,<u8,<u8,<u8"
 COLLECTIVE = "<u8,<u4,<u4,<i8,<u8,<u8,<f8"
