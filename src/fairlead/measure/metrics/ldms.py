@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What sets of LDMS hold of links: Gemini's directions, or the interfaces of hosts."""
+"""What sets of LDMS hold of links: Gemini's directions, interfaces of hosts, InfiniBand's ports."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from fairlead.measure.metrics.ldms_infiniband import adapter_series as infiniband_series
+from fairlead.measure.metrics.ldms_infiniband import fabric_series
 from fairlead.measure.metrics.ldms_text import MetricSet, Value, parse
 from fairlead.measure.metrics.physical_ports import Device, physical_ports
 from fairlead.measure.metrics.series import Quantity, Series
@@ -38,18 +40,27 @@ the output queue could not send (section III-A), so they describe the link that 
 
 
 def series_of(sets: list[MetricSet]) -> list[Series]:
-    """What sets hold of links: Gemini's directions, or the interfaces of hosts."""
+    """What sets hold of links: Gemini's directions, interfaces of hosts, InfiniBand's ports."""
     found: dict[tuple[object, ...], Series] = {}
-    # Their ports count what the kernel's interfaces on them count, and RDMA.
-    with_slingshot = {metrics.host for metrics in sets if any(_of_slingshot(metrics))}
-    for metrics in sets:
-        interfaces = () if metrics.host in with_slingshot else _of_interfaces(metrics)
-        for series in (*_of_gemini(metrics), *interfaces, *_of_slingshot(metrics)):
-            # Both nodes of a Gemini report its counters, several samplers a device's: the newest.
-            key = (*series.key, series.device)
-            other = found.get(key)
-            if other is None or other.times_s[-1] < series.times_s[-1]:
-                found[key] = series
+    adapters = [series for metrics in sets for series in _of_slingshot(metrics)]
+    adapters += infiniband_series(sets)
+    # Messages take them; Ethernet has no counters of their cables, or counts the same without RDMA.
+    with_adapters = {name for series in adapters for name in series.host_names}
+    others = (
+        series
+        for metrics in sets
+        for series in (
+            *_of_gemini(metrics),
+            *(() if metrics.host in with_adapters else _of_interfaces(metrics)),
+            *fabric_series(metrics),
+        )
+    )
+    for series in (*others, *adapters):
+        # Both nodes of a Gemini report its counters, several samplers a device's: the newest.
+        key = (*series.key, series.device)
+        other = found.get(key)
+        if other is None or other.times_s[-1] < series.times_s[-1]:
+            found[key] = series
     return list(found.values())
 
 

@@ -23,7 +23,10 @@ COMMAND_S = 30.0
 """Longest that `ldms_ls` may take; it gives up by itself after 10 s without an answer."""
 
 
-WANTED = ("procnet", "cray_", "gemini", "slingshot", "cxi")
+WANTED = (
+    *("procnet", "cray_", "gemini", "slingshot", "cxi"),
+    *("ibmad", "sysclassib", "ibnet", "opa2"),
+)
 """Parts of the names of schemas that describe links: a daemon may have thousands of others."""
 
 

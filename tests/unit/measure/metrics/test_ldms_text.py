@@ -12,7 +12,7 @@ import pytest
 from fairlead.errors import Error
 from fairlead.measure.metrics import Quantity, open_source
 from fairlead.measure.metrics.ldms import parse, series_of
-from fairlead.measure.metrics.ldms_source import LdmsCommandSource
+from fairlead.measure.metrics.ldms_source import WANTED, LdmsCommandSource
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "oracle"
 GEMINI = (GOLDEN / "cray" / "ldms_ls-l-gemini-v2-style.txt").read_text()
@@ -263,7 +263,7 @@ cat {folder}/printed
 @pytest.mark.parametrize(
     ("options", "arguments"),
     [
-        ("", "-h h -p 411 -x sock -l -E -S procnet cray_ gemini slingshot cxi"),
+        ("", "-h h -p 411 -x sock -l -E -S " + " ".join(WANTED)),
         ("?auth=munge&sets=", "-h h -p 411 -x sock -l -a munge"),
         (
             "?auth=ovis&conf=/etc/secret&transport=rdma&sets=mine,other",
