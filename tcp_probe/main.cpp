@@ -2,7 +2,6 @@
 // fairlead-tcp-probe --listen ADDRESS: reports where it listens, measures what it is ordered to,
 // and serves other hosts meanwhile, until its standard input ends. The process that starts it holds
 // the other end of that, so it does not outlive that process.
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "fairlead/node_name.hpp"
 #include "follower.hpp"
 #include "orders.hpp"
 #include "socket.hpp"
@@ -33,11 +33,6 @@ std::string machine_identity() {
   std::string boot_id;
   file >> boot_id;
   return boot_id;
-}
-
-std::string node_name() {
-  utsname names{};
-  return uname(&names) == 0 ? names.nodename : "";
 }
 
 // Flushed at once: the process that sent the order blocks until it reads the answer.

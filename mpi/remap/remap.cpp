@@ -2,7 +2,6 @@
 // fairlead_remap: rank 0 gathers the tasks of all, asks the oracle, and broadcasts their next
 // tasks.
 #include <mpi.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@
 
 #include "fairlead.h"
 #include "fairlead/error.hpp"
+#include "fairlead/node_name.hpp"
 #include "remap/http.hpp"
 #include "remap/question.hpp"
 
@@ -47,13 +47,10 @@ bool is_size(double bytes) {
 RankReport describe_rank(int size, int num_neighbours, const int* neighbours, const double* bytes,
                          const fairlead_remap_options& options, const int* task) {
   RankReport report{};
-  utsname machine{};
-  if (uname(&machine) == 0) {
-    // A node has one name in the oracle's topology, without its domain.
-    const std::string name = machine.nodename;
-    const std::string own = name.substr(0, name.find('.'));
-    std::copy_n(own.begin(), std::min(own.size(), report.host.size() - 1), report.host.begin());
-  }
+  // A node has one name in the oracle's topology, without its domain.
+  const std::string name = node_name();
+  const std::string own = name.substr(0, name.find('.'));
+  std::copy_n(own.begin(), std::min(own.size(), report.host.size() - 1), report.host.begin());
   bool is_valid = task != nullptr && *task >= 0 && *task < size && num_neighbours >= 0 &&
                   (num_neighbours == 0 || (neighbours != nullptr && bytes != nullptr)) &&
                   is_size(options.move_bytes) && is_size(options.repeats_left) &&

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,3 +82,15 @@ def test_no_two_files_of_tests_share_a_name() -> None:
     names = Counter(file.name for file in TESTS.rglob("*.py") if file.name != "conftest.py")
 
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_one_header_asks_the_kernel_for_the_host_name() -> None:
+    root = TESTS.parent
+    files = [
+        str(file.relative_to(root))
+        for folder in ("core", "mpi", "preload", "relay", "tcp_probe")
+        for file in sorted((root / folder).rglob("*.[ch]pp"))
+        if re.search(r"\b(uname|gethostname)\(", file.read_text(encoding="utf-8"))
+    ]
+
+    assert files == ["core/include/fairlead/node_name.hpp"]

@@ -6,11 +6,12 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <sys/utsname.h>
 
 #include <array>
 #include <memory>
+#include <utility>
 
+#include "fairlead/node_name.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "pmpi/simulated.hpp"
 
@@ -43,8 +44,7 @@ std::string text_of(const sockaddr* address) {
 std::vector<std::string> own_names() {
   if constexpr (kIsSimulated) return {simulated_name()};
   std::vector<std::string> names;
-  utsname machine{};
-  if (uname(&machine) == 0) names.emplace_back(machine.nodename);
+  if (std::string name = node_name(); !name.empty()) names.push_back(std::move(name));
   ifaddrs* first = nullptr;
   if (getifaddrs(&first) != 0) return names;
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(first, &freeifaddrs);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "entries.hpp"
+#include "fairlead/node_name.hpp"
 #include "pmpi/argument_check.hpp"
 #include "pmpi/cancellation.hpp"
 #include "pmpi/clock.hpp"
@@ -17,7 +18,6 @@
 #include "session/missing_trace.hpp"
 #include "table/handlers.hpp"
 #include "trace/call_time.hpp"
-#include "trace/host_name.hpp"
 #include "trace/recorder.hpp"
 #include "trace/report.hpp"
 #include "trace/shares.hpp"
@@ -158,7 +158,7 @@ RankRecord own_record(bool was_recording, double run_time_s) noexcept try {
   const std::optional<Counters> counters = sum_of_records(num_ranks);
   if (!counters) return {};
   return record_of_rank(tracing().world.rank, run_time_s, *counters, seconds_per_tick(),
-                        host_name());
+                        node_name());
 } catch (const std::exception& error) {
   complain("tracing", error.what());
   return {};

@@ -19,6 +19,7 @@
 #include <string>
 #include <thread>
 
+#include "fairlead/node_name.hpp"
 #include "fairlead/without_signals.hpp"
 #include "pmpi/clock.hpp"
 #include "pmpi/simulated.hpp"
@@ -26,7 +27,6 @@
 #include "session/new_file.hpp"
 #include "trace/call_time.hpp"
 #include "trace/header.hpp"
-#include "trace/host_name.hpp"
 #include "trace/recorder.hpp"
 
 namespace fairlead::intercept {
@@ -94,7 +94,7 @@ void say_not_writable(const ShareOf& owner, const char* folder, int error) {
   if (!is_first_of_host()) return;
   std::fprintf(stderr,
                "fairlead: the ranks on %s cannot write their shares of the trace into %s: %s; %s\n",
-               host_name().c_str(), folder, std::strerror(error),
+               node_name().c_str(), folder, std::strerror(error),
                owner.is_gathered ? "they hand them in at MPI_Finalize, and not if the program ends "
                                    "before"
                                  : "the trace will lack them");
@@ -130,7 +130,7 @@ void write_share(Shares& own, Occasion occasion) noexcept try {
   if (!counters) return;
   ++own.num_written;
   const RankRecord record =
-      record_of_rank(own.owner.rank, run_time_s, *counters, seconds_per_tick(), host_name());
+      record_of_rank(own.owner.rank, run_time_s, *counters, seconds_per_tick(), node_name());
   if (const int error = write_file(own, record, occasion); error != 0) {
     say_failed(own, std::strerror(error));
   }

@@ -2,11 +2,10 @@
 // Every process reports on its host; rank 0 gathers the reports.
 #include "inside/host_inside.hpp"
 
-#include <sys/utsname.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "fairlead/node_name.hpp"
 #include "inside/allowed_cpus.hpp"
 #include "inside/cpu_times.hpp"
 #include "inside/hwloc_library.hpp"
@@ -18,11 +17,6 @@ using Json = nlohmann::ordered_json;
 
 Json number(double value) {
   return std::isfinite(value) && value > 0 ? Json(value) : Json(nullptr);
-}
-
-std::string node_name() {
-  utsname names{};
-  return uname(&names) == 0 ? names.nodename : "";
 }
 
 Json topology_of_host() {

@@ -3,14 +3,14 @@
 // have no timeout.
 #include "pairs/rendezvous.hpp"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <thread>
+
+#include "fairlead/node_name.hpp"
 
 namespace fairlead::probe {
 namespace {
@@ -27,11 +27,6 @@ std::int64_t machine_identity() {
   std::string boot_id;
   file >> boot_id;
   return static_cast<std::int64_t>(std::hash<std::string>{}(boot_id));
-}
-
-std::string node_name() {
-  utsname names{};
-  return uname(&names) == 0 ? names.nodename : "";
 }
 
 /// A process that measures keeps a core busy. Hosts that are containers of one machine share its
