@@ -2,12 +2,10 @@
 // Orders to measure a host, and the reports.
 #include "hosts/host_runner.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <thread>
 
 #include "hosts/throttling.hpp"
+#include "inside/allowed_cpus.hpp"
 
 namespace fairlead::probe {
 namespace {
@@ -23,13 +21,6 @@ constexpr double kShortestSlice_s = 0.001, kLongestSlice_s = 0.008;
 // of a few periods.
 constexpr double kSliceOfQuota_s = 0.016;
 constexpr std::int64_t kMemoryOfOneMachine = std::int64_t{12} << 20;
-
-/// CPUs that this process may use: what the launcher or the scheduler gave it.
-int num_allowed_cores() {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 double slice_of_one_machine_s(std::size_t num_hosts) {
   const auto num_slices = static_cast<double>(num_hosts * kNumHostRates) * kNumHostPasses;
@@ -104,7 +95,9 @@ void HostRunner::measure(std::span<const int> ranks, const HostOrder& order,
 }
 
 HostReport HostRunner::carry_out(const HostOrder& order) {
-  HostReport report{.num_cores = num_allowed_cores(), .num_passes = order.num_passes};
+  const WithJobCpus with_job_cpus;
+  const auto num_cores = static_cast<std::int32_t>(std::max(std::size_t{1}, with_job_cpus.cpus().size()));
+  HostReport report{.num_cores = num_cores, .num_passes = order.num_passes};
   if (!benchmark_) {
     benchmark_.emplace(report.num_cores, static_cast<std::size_t>(order.memory_bytes));
   }

@@ -34,6 +34,15 @@ std::vector<int> cpus_of(pid_t process) {
   return cpus;
 }
 
+/// Returns whether this thread may use these CPUs, or those of them that a cpuset leaves.
+bool use_cpus(const std::vector<int>& cpus) {
+  CpuMask mask;
+  for (const int cpu : cpus) {
+    CPU_SET_S(static_cast<std::size_t>(cpu), mask.size(), mask.words.data());
+  }
+  return sched_setaffinity(0, mask.size(), mask.words.data()) == 0;
+}
+
 bool is_of_slurm(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/comm");
   std::string name;
@@ -52,10 +61,16 @@ std::vector<int> allowed_cpus() {
 }
 
 bool bind_thread(int cpu) {
-  if (cpu < 0 || static_cast<std::size_t>(cpu) >= kMostCpus) return false;
-  CpuMask mask;
-  CPU_SET_S(static_cast<std::size_t>(cpu), mask.size(), mask.words.data());
-  return sched_setaffinity(0, mask.size(), mask.words.data()) == 0;
+  return cpu >= 0 && static_cast<std::size_t>(cpu) < kMostCpus && use_cpus({cpu});
+}
+
+WithJobCpus::WithJobCpus() : former_(cpus_of(0)) {
+  use_cpus(allowed_cpus());  // Where that is refused, those stay that it has.
+  cpus_ = cpus_of(0);
+}
+
+WithJobCpus::~WithJobCpus() {
+  use_cpus(former_);
 }
 
 }  // namespace fairlead::probe

@@ -11,6 +11,23 @@ namespace fairlead::probe {
 /// process is not bound as the job is, so it does not count.
 std::vector<int> allowed_cpus();
 
+/// While it lives, this thread and those that it starts may run on all CPUs of the job, whatever
+/// the launcher has bound this process to: some bind it on one host and not on others.
+class WithJobCpus {
+ public:
+  WithJobCpus();
+  WithJobCpus(const WithJobCpus&) = delete;
+  WithJobCpus& operator=(const WithJobCpus&) = delete;
+  ~WithJobCpus();
+
+  /// Those that the kernel allows now, ascending; none where it does not show them.
+  [[nodiscard]] const std::vector<int>& cpus() const { return cpus_; }
+
+ private:
+  std::vector<int> former_;
+  std::vector<int> cpus_;
+};
+
 /// Binds the calling thread to one CPU. Returns whether it runs there.
 bool bind_thread(int cpu);
 
