@@ -4,23 +4,34 @@
 
 #include <algorithm>
 
+#include "fairlead/host/caches.hpp"
+#include "fairlead/host/memory.hpp"
 #include "hosts/throttling.hpp"
 #include "inside/allowed_cpus.hpp"
 
 namespace fairlead::probe {
 namespace {
 
-// A tenth of a second for all passes, and arrays larger than most caches.
+// A tenth of a second for all passes.
 constexpr double kSlice_s = 0.004;
-constexpr std::int64_t kMemoryBytes = std::int64_t{48} << 20;
-// Hosts of one machine are measured one after the other, as long as this together, and all of them
-// keep their arrays.
+// Hosts of one machine are measured one after the other, as long as this together.
 constexpr double kOfOneMachine_s = 0.6;
 constexpr double kShortestSlice_s = 0.001, kLongestSlice_s = 0.008;
 // A quota stops threads in each of its periods: hosts that have one are measured again, by slices
 // of a few periods.
 constexpr double kSliceOfQuota_s = 0.016;
-constexpr std::int64_t kMemoryOfOneMachine = std::int64_t{12} << 20;
+// The hosts of a machine fill at most this part of its free memory with arrays, and usually much
+// less: four times their caches. One thread fills about 1 GB a second.
+constexpr std::uint64_t kPartsOfMemory = 4;
+constexpr double kLongestFill_s = 0.5;
+
+std::optional<ArrayBytes> array_bytes(const std::vector<int>& cpus, int num_sharing) {
+  const auto caches = read_caches(cpus);
+  const auto free_bytes = available_memory_bytes();
+  if (!caches || !free_bytes) return std::nullopt;
+  const auto num_parts = kPartsOfMemory * static_cast<std::uint64_t>(std::max(1, num_sharing));
+  return choose_array_bytes(*caches, static_cast<int>(cpus.size()), *free_bytes / num_parts);
+}
 
 double slice_of_one_machine_s(std::size_t num_hosts) {
   const auto num_slices = static_cast<double>(num_hosts * kNumHostRates) * kNumHostPasses;
@@ -36,15 +47,23 @@ std::vector<std::optional<MeasuredHost>> HostRunner::conduct(const Outcome& outc
   for (std::size_t rank = 0; rank < num_ranks; ++rank) {
     if (!outcome.node_names[rank].empty()) ranks.push_back(static_cast<int>(rank));
   }
-  const double slice_s = shares_machine ? slice_of_one_machine_s(num_ranks) : kSlice_s;
-  std::vector<HostReport> reports = measure_all(ranks, shares_machine, slice_s, num_ranks);
+  HostOrder order{.slice_s = shares_machine ? slice_of_one_machine_s(num_ranks) : kSlice_s,
+                  .num_sharing = shares_machine ? static_cast<std::int32_t>(num_ranks) : 1,
+                  .num_passes = 0,
+                  .is_last = 0};
+  order_without_passes(ranks, order, num_ranks);
+  const std::vector<int> all_ranks = ranks;
+  std::vector<HostReport> reports = measure_all(ranks, order, num_ranks);
   std::erase_if(ranks, [&reports](int rank) {
     return reports[static_cast<std::size_t>(rank)].num_throttled == 0;
   });
-  const auto again = measure_all(ranks, shares_machine, kSliceOfQuota_s, num_ranks);
+  order.slice_s = kSliceOfQuota_s;
+  const auto again = measure_all(ranks, order, num_ranks);
   for (const int rank : ranks) {
     reports[static_cast<std::size_t>(rank)] = again[static_cast<std::size_t>(rank)];
   }
+  order.is_last = 1;
+  order_without_passes(all_ranks, order, num_ranks);
   std::vector<std::optional<MeasuredHost>> hosts(num_ranks);
   for (std::size_t rank = 0; rank < num_ranks; ++rank) {
     if (reports[rank].num_passes < kNumHostPasses) continue;
@@ -54,23 +73,22 @@ std::vector<std::optional<MeasuredHost>> HostRunner::conduct(const Outcome& outc
   return hosts;
 }
 
-std::vector<HostReport> HostRunner::measure_all(std::span<const int> ranks, bool shares_machine,
-                                                double slice_s, std::size_t num_ranks) {
+void HostRunner::order_without_passes(std::span<const int> ranks, const HostOrder& order,
+                                      std::size_t num_ranks) {
   std::vector<HostReport> reports(num_ranks);
-  if (!shares_machine) {
-    measure(ranks,
-            {.slice_s = slice_s,
-             .memory_bytes = kMemoryBytes,
-             .num_passes = kNumHostPasses,
-             .is_last = 1},
-            reports);
+  measure(ranks, order, reports);
+}
+
+std::vector<HostReport> HostRunner::measure_all(std::span<const int> ranks, HostOrder order,
+                                                std::size_t num_ranks) {
+  std::vector<HostReport> reports(num_ranks);
+  if (order.num_sharing == 1) {
+    order.num_passes = kNumHostPasses;
+    measure(ranks, order, reports);
     return reports;
   }
-  for (int pass = 1; pass <= kNumHostPasses; ++pass) {
-    const HostOrder order{.slice_s = slice_s,
-                          .memory_bytes = kMemoryOfOneMachine,
-                          .num_passes = 1,
-                          .is_last = pass == kNumHostPasses ? 1 : 0};
+  order.num_passes = 1;
+  for (int pass = 0; pass < kNumHostPasses; ++pass) {
     for (const int& rank : ranks) measure(std::span(&rank, 1), order, reports);
   }
   return reports;
@@ -79,9 +97,10 @@ std::vector<HostReport> HostRunner::measure_all(std::span<const int> ranks, bool
 void HostRunner::measure(std::span<const int> ranks, const HostOrder& order,
                          std::vector<HostReport>& reports) {
   for (const int rank : ranks) {
-    if (rank != 0) send(rank, order);
+    if (rank != 0 && !silent_ranks_.contains(rank)) send(rank, order);
   }
   for (const int rank : ranks) {
+    if (silent_ranks_.contains(rank)) continue;
     const std::optional<HostReport> report = rank == 0 ? carry_out(order) : receive(rank);
     if (!report) continue;
     HostReport& all = reports[static_cast<std::size_t>(rank)];
@@ -96,17 +115,20 @@ void HostRunner::measure(std::span<const int> ranks, const HostOrder& order,
 
 HostReport HostRunner::carry_out(const HostOrder& order) {
   const WithJobCpus with_job_cpus;
-  const auto num_cores = static_cast<std::int32_t>(std::max(std::size_t{1}, with_job_cpus.cpus().size()));
-  HostReport report{.num_cores = num_cores, .num_passes = order.num_passes};
+  const std::vector<int>& cpus = with_job_cpus.cpus();
+  HostReport report{.num_cores = static_cast<std::int32_t>(cpus.size())};
+  if (order.is_last != 0 || cpus.empty()) {
+    benchmark_.reset();
+    return report;
+  }
   if (!benchmark_) {
-    benchmark_.emplace(report.num_cores, static_cast<std::size_t>(order.memory_bytes));
+    benchmark_.emplace(report.num_cores, array_bytes(cpus, order.num_sharing), kLongestFill_s);
   }
   const std::int64_t earlier = num_throttled_periods();
-  for (std::size_t pass = 0; pass < static_cast<std::size_t>(order.num_passes); ++pass) {
-    report.passes[pass] = benchmark_->pass(order.slice_s);
+  for (; report.num_passes < order.num_passes; ++report.num_passes) {
+    report.passes[static_cast<std::size_t>(report.num_passes)] = benchmark_->pass(order.slice_s);
   }
   report.num_throttled = num_throttled_periods() - earlier;
-  if (order.is_last != 0) benchmark_.reset();
   return report;
 }
 
@@ -129,6 +151,7 @@ std::optional<HostReport> HostRunner::receive(int src) {
   if (control_.wait(src, is_done)) return report;
   MPI_Cancel(&request);
   MPI_Request_free(&request);
+  silent_ranks_.insert(src);
   is_orderly_ = false;
   control_.announce_silent(src);
   return std::nullopt;

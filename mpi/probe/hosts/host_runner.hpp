@@ -8,19 +8,23 @@
 #include <cstdint>
 #include <list>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
 #include "control_channel.hpp"
+#include "fairlead/host/host_benchmark.hpp"
 #include "fairlead/host/host_rates.hpp"
 #include "pairs/rendezvous.hpp"
 
 namespace fairlead::probe {
 
-/// What rank 0 asks of another: passes over its rates.
+/// What rank 0 asks of another: passes over its rates. The first order of a host has none, and
+/// prepares them; the last one frees what was prepared.
 struct HostOrder {
   double slice_s;
-  std::int64_t memory_bytes;
+  /// Hosts that share the memory of their machine.
+  std::int32_t num_sharing;
   std::int32_t num_passes;
   std::int32_t is_last;
 };
@@ -40,7 +44,7 @@ struct MeasuredHost {
   std::array<RateEstimate, kNumHostRates> rates;
 };
 
-/// Measures the own host at rank 0's order; at rank 0 it gives the orders.
+/// Measures the own host at rank 0's order, on all CPUs of the job; at rank 0 it gives the orders.
 class HostRunner {
  public:
   HostRunner(MPI_Comm comm, ControlChannel& control) : comm_(comm), control_(control) {}
@@ -57,9 +61,12 @@ class HostRunner {
 
  private:
   [[nodiscard]] HostReport carry_out(const HostOrder& order);
+  /// Lets these ranks prepare their passes, or end them, at the same time.
+  void order_without_passes(std::span<const int> ranks, const HostOrder& order,
+                            std::size_t num_ranks);
   /// Measures these ranks' hosts with slices of this length.
-  [[nodiscard]] std::vector<HostReport> measure_all(std::span<const int> ranks, bool shares_machine,
-                                                    double slice_s, std::size_t num_ranks);
+  [[nodiscard]] std::vector<HostReport> measure_all(std::span<const int> ranks, HostOrder order,
+                                                    std::size_t num_ranks);
   /// Orders passes of these ranks at the same time, and adds what they report to `reports`.
   void measure(std::span<const int> ranks, const HostOrder& order,
                std::vector<HostReport>& reports);
@@ -71,6 +78,7 @@ class HostRunner {
   std::optional<HostBenchmark> benchmark_;
   std::list<HostOrder> orders_;    // a list: what is sent must not move
   std::list<HostReport> reports_;  // likewise, and what is received
+  std::set<int> silent_ranks_;     // they get no further orders
   bool is_orderly_ = true;
 };
 

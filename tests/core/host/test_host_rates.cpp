@@ -3,10 +3,13 @@
 #include "fairlead/host/host_rates.hpp"
 
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "catch.hpp"
+#include "fairlead/host/host_benchmark.hpp"
 
 using Doubles = std::vector<double>;
 
@@ -55,8 +58,41 @@ TEST_CASE("host rates: the estimate is the geometric mean, with Student's interv
   CHECK(std::abs(rates[1].high - 100 * std::exp(half)) < 1e-9);
 }
 
-TEST_CASE("host rates: a pass has each rate of one core and of several") {
-  const fairlead::HostPass pass = fairlead::HostBenchmark(2, 1 << 16).pass(0.0004);
+TEST_CASE("host rates: a rate that is unknown or 0 in one pass is unknown, and not small") {
+  const double kNan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<fairlead::HostPass> passes(fairlead::kNumHostPasses, {1.0, 2.0, 3.0, 4.0});
+  passes[2] = {1.0, kNan, 0.0, -1.0};
 
-  for (const double rate : pass) CHECK(rate > 0);
+  const auto rates = fairlead::estimate_rates(passes);
+
+  CHECK(std::abs(rates[0].value - 1.0) < 1e-12);
+  for (std::size_t rate = 1; rate < rates.size(); ++rate) {
+    CHECK(std::isnan(rates[rate].value));
+    CHECK(std::isnan(rates[rate].low));
+    CHECK(std::isnan(rates[rate].high));
+  }
+}
+
+constexpr fairlead::ArrayBytes kSmallArrays{
+    .of_first = 1 << 20, .of_other = 1 << 16, .cache_ratio = 4.0};
+
+TEST_CASE("host rates: a pass has each rate of one core and of several") {
+  fairlead::HostBenchmark benchmark(3, kSmallArrays, 60.0);
+
+  for (int count = 0; count < 2; ++count) {
+    for (const double rate : benchmark.pass(0.0004)) CHECK(rate > 0);
+  }
+}
+
+TEST_CASE("host rates: without arrays, or with the caches' share of them, memory is unknown") {
+  fairlead::HostBenchmark without(2, std::nullopt, 60.0);
+  fairlead::HostBenchmark without_time(2, kSmallArrays, 0.0);
+
+  for (fairlead::HostBenchmark* benchmark : {&without, &without_time}) {
+    const fairlead::HostPass pass = benchmark->pass(0.0004);
+    CHECK(pass[0] > 0);
+    CHECK(pass[1] > 0);
+    CHECK(std::isnan(pass[2]));
+    CHECK(std::isnan(pass[3]));
+  }
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a host computes: multiply-adds and memory bandwidth, of one core and of all.
+// How fast a host computes: what is measured, its estimate from passes, and the timed loops.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <limits>
-#include <memory>
 #include <span>
 
 namespace fairlead {
@@ -23,7 +22,7 @@ inline constexpr std::size_t kNumHostRates = static_cast<std::size_t>(HostRate::
 /// All rates of a host, once.
 using HostPass = std::array<double, kNumHostRates>;
 
-/// A rate with its 95 % interval; nan where there are too few passes for one.
+/// A rate with its 95 % interval; nan where it is unknown.
 struct RateEstimate {
   double value = std::numeric_limits<double>::quiet_NaN();
   double low = std::numeric_limits<double>::quiet_NaN();
@@ -34,32 +33,11 @@ struct RateEstimate {
 inline constexpr int kNumHostPasses = 6;
 
 /// The geometric mean of each rate over passes at different times, and its interval by Student's
-/// distribution. What else runs on the host at times shows as the interval's width.
+/// distribution. What else runs on the host at times shows as the interval's width. A rate that is
+/// unknown in one of the passes, or is not above 0, is unknown.
 /// @param passes  `kNumHostPasses` of them
 [[nodiscard]] std::array<RateEstimate, kNumHostRates> estimate_rates(
     std::span<const HostPass> passes);
-
-/// Measures the host that it runs on, by threads that end before a pass returns. All time counts
-/// from the first slice to the last, whether threads run or not: where a quota or other processes
-/// stop them, ranks will be stopped, too.
-class HostBenchmark {
- public:
-  /// @param num_cores  threads for the rates of all cores, >= 1
-  /// @param memory_bytes  all arrays together
-  HostBenchmark(int num_cores, std::size_t memory_bytes);
-  ~HostBenchmark();
-  HostBenchmark(HostBenchmark&&) noexcept;
-  HostBenchmark& operator=(HostBenchmark&&) noexcept;
-
-  /// A slice of each rate. Where a quota stops the last thread, the slice lasts until it runs
-  /// again.
-  [[nodiscard]] HostPass pass(double slice_s);
-
- private:
-  class Worker;
-  struct Workers;
-  std::unique_ptr<Workers> workers_;
-};
 
 /// Repeats `x = x * factor + summand` on each value.
 /// @param values  a multiple of 16 of them
