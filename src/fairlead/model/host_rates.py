@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast each host computes, which ones are stragglers, and how that weighs in a placement."""
+"""How fast each host computes, and how that weighs in a placement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ import numpy.typing as npt
 
 from fairlead.errors import InputError, ShapeError
 
-__all__ = ["RATES", "HostRates", "HostSpeeds", "Straggler", "host_speeds", "stragglers"]
+__all__ = [
+    "KINDS",
+    "LEAST_RATIO",
+    "OUTLIER_SCORE",
+    "RATES",
+    "HostRates",
+    "HostSpeeds",
+    "host_speeds",
+]
 
 Values = npt.NDArray[np.float64]
 
@@ -28,12 +36,14 @@ LEAST_RATIO = 0.05
 """A smaller difference between hosts is ignored: turbo frequencies differ as much from one minute
 to the next."""
 
-STRAGGLER_SCORE = 3.5
+OUTLIER_SCORE = 3.5
 """Modified z-score from which a value is an outlier. Source: Iglewicz and Hoaglin, How to Detect
 and Handle Outliers (1993)."""
 
+KINDS = ((0, 1), (2, 3))
+"""Rates of one core and of all cores that are known together: arithmetic, and memory."""
+
 _NORMAL_95 = 1.96
-_MAD_OF_NORMAL = 1.4826
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,8 +52,12 @@ class HostRates:
 
     Attributes:
         values: Value of each rate of `RATES`, lower and upper end of its 95 % interval, shape
-            (H, 4, 3); `nan` where a host was not measured.
-        num_cores: Cores that were used together, shape (H,); 0 where a host was not measured.
+            (H, 4, 3); `nan` where it is unknown. Of one core and of all it is known together.
+        num_cores: CPUs that were used together, shape (H,); 0 where nothing is known of a host.
+
+    Raises:
+        ShapeError: An array has another shape.
+        InputError: A value is not possible, or only a part of what belongs together is known.
     """
 
     values: Values
@@ -55,8 +69,9 @@ class HostRates:
             raise ShapeError(f"host_rates: expected shape (H, {len(RATES)}, 3), got {values.shape}")
         if np.any(values <= 0) or np.any(np.isinf(values)):
             raise InputError("host_rates: every value must be finite and > 0, or nan")
-        if np.any(values[..., 1] > values[..., 2]):
-            raise InputError("host_rates: the lower end of an interval is above the upper one")
+        value, low, high = np.moveaxis(values, 2, 0)
+        if np.any(low > value) or np.any(value > high):
+            raise InputError("host_rates: a value is outside of its interval")
         num_cores = np.ascontiguousarray(self.num_cores)
         if num_cores.shape != values.shape[:1]:
             raise ShapeError(
@@ -66,6 +81,26 @@ class HostRates:
             raise InputError("host_cores: every value must be a whole number >= 0")
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "num_cores", num_cores.astype(np.int64))
+        self._check_known()
+
+    def _check_known(self) -> None:
+        known = np.isfinite(self.values)
+        for host, rate in np.argwhere(known.any(axis=2) & ~known.all(axis=2)):
+            raise InputError(
+                f"host_rates: host {host}: {RATES[rate]} needs a value with both ends of its "
+                f"interval, got {self.values[host, rate].tolist()}"
+            )
+        for one, every in KINDS:
+            for host in np.flatnonzero(known[:, one, 0] != known[:, every, 0]):
+                raise InputError(
+                    f"host_rates: host {host}: {RATES[one]} and {RATES[every]} must be known "
+                    f"together, got {self.rates[host, one]} and {self.rates[host, every]}"
+                )
+        for host in np.flatnonzero(known.any(axis=(1, 2)) != (self.num_cores > 0)):
+            raise InputError(
+                f"host_cores: host {host}: expected 0 where no rate is known and else more, got "
+                f"{self.num_cores[host]}"
+            )
 
     @property
     def rates(self) -> Values:
@@ -102,53 +137,6 @@ def _interval(numbers: Values) -> dict[str, float | None]:
     }
 
 
-class Straggler(NamedTuple):
-    """A host that is slower than the others, beyond its own spread and theirs.
-
-    Attributes:
-        host: Its position.
-        rate: One of `RATES`.
-        ratio: Its rate as part of the median of the others.
-        score: How many standard deviations it is below them.
-    """
-
-    host: int
-    rate: str
-    ratio: float
-    score: float
-
-
-def stragglers(rates: HostRates) -> list[Straggler]:
-    """The stragglers, each by its worst rate; the slowest first.
-
-    A host is one if its rate is lower than the median of the others by at least `LEAST_RATIO`, and
-    by at least `STRAGGLER_SCORE` standard deviations. These are of the others' values (by the
-    median of absolute deviations), of its own repeats, and of the repeats of the others, added in
-    quadrature, all of logarithms.
-    """
-    values, errors = np.log(rates.rates), rates.log_errors()
-    found = []
-    for host in range(len(values)):
-        others = np.arange(len(values)) != host
-        worst: Straggler | None = None
-        for rate, name in enumerate(RATES):
-            known = others & np.isfinite(values[:, rate])
-            if not known.any() or not np.isfinite(values[host, rate]):
-                continue
-            middle = float(np.median(values[known, rate]))
-            spread = _MAD_OF_NORMAL * float(np.median(np.abs(values[known, rate] - middle)))
-            noise = [errors[host, rate], float(np.median(errors[known, rate]))]
-            deviation = float(np.sqrt(spread**2 + np.nansum(np.square(noise))))
-            below = middle - float(values[host, rate])
-            score = below / deviation if deviation > 0 else np.inf
-            is_slow = below >= -np.log1p(-LEAST_RATIO) and score >= STRAGGLER_SCORE
-            if is_slow and (worst is None or np.exp(-below) < worst.ratio):
-                worst = Straggler(host, name, float(np.exp(-below)), float(score))
-        if worst is not None:
-            found.append(worst)
-    return sorted(found, key=lambda one: one.ratio)
-
-
 class HostSpeeds(NamedTuple):
     """Speeds of H hosts; 1 is one core of the median host.
 
@@ -173,22 +161,27 @@ def host_speeds(rates: HostRates) -> HostSpeeds | None:
     """Speeds of the hosts; None where all are alike within their spread.
 
     What a program needs more, multiply-adds or memory, is unknown: the speed is the geometric mean
-    of both. A host that differs from the median by less than `LEAST_RATIO`, or by less than
-    `STRAGGLER_SCORE` standard errors of its own repeats and those of the usual host, in quadrature,
-    counts as the median host; so does one that was not measured. Six repeats alone may agree by
-    chance.
+    of both, or of that which is known. A host that differs from the median by less than
+    `LEAST_RATIO`, or by less than `OUTLIER_SCORE` standard errors of its own repeats and those of
+    the usual host, in quadrature, counts as the median host; so does one that was not measured. Six
+    repeats alone may agree by chance.
     """
-    values, errors = np.log(rates.rates), rates.log_errors()
-    if not np.isfinite(values).all(axis=1).any():
+    kinds = [kind for kind in KINDS if np.isfinite(rates.rates[:, kind[0]]).any()]
+    if not kinds:
         return None
+    one_core, all_cores = ([*of_kinds] for of_kinds in zip(*kinds, strict=True))
+    known = [*one_core, *all_cores]
+    values, errors = np.log(rates.rates[:, known]), rates.log_errors()[:, known]
     middle = np.nanmedian(values, axis=0)
     differences = values - middle
     noise = np.hypot(np.nan_to_num(errors), np.nanmedian(errors, axis=0))
     with np.errstate(invalid="ignore"):
-        is_clear = np.abs(differences) > np.maximum(np.log1p(LEAST_RATIO), STRAGGLER_SCORE * noise)
-    differences = np.where(is_clear, differences, 0.0)
+        is_clear = np.abs(differences) > np.maximum(np.log1p(LEAST_RATIO), OUTLIER_SCORE * noise)
     if not is_clear.any():
         return None
-    one, every = differences[:, 0::2].mean(axis=1), differences[:, 1::2].mean(axis=1)
-    cores_of_median = (middle[1::2] - middle[0::2]).mean()
+    differences = np.where(is_clear, differences, 0.0)
+    num_known = np.isfinite(values[:, : len(kinds)]).sum(axis=1)
+    sums = differences.reshape(len(values), 2, len(kinds)).sum(axis=2)
+    one, every = (sums / np.maximum(num_known, 1)[:, None]).T
+    cores_of_median = (middle[len(kinds) :] - middle[: len(kinds)]).mean()
     return HostSpeeds(np.exp(one), np.exp(every + cores_of_median))

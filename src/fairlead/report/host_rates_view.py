@@ -11,8 +11,9 @@ import numpy as np
 from rich.table import Table
 
 from fairlead.decide.hosts.stragglers import straggler_lines
-from fairlead.model.host_rates import RATES, Straggler, stragglers
+from fairlead.model.host_rates import RATES
 from fairlead.model.network import Network
+from fairlead.model.straggler_rule import Straggler, stragglers
 from fairlead.report import page_table
 from fairlead.report.terminal_table import table
 from fairlead.units import format_rate
@@ -30,7 +31,10 @@ _GIGA = 1e9
 
 
 def host_rates_facts(network: Network) -> dict[str, Any]:
-    """Rates of the hosts with their intervals, and the stragglers; None where not measured."""
+    """Rates of the hosts with their intervals, and the stragglers; None where not measured.
+
+    Why those of a host are unknown is in the origin.
+    """
     rates = network.host_rates
     if rates is None:
         return {"host_rates": None, "stragglers": None}
@@ -46,9 +50,18 @@ def straggler_facts(network: Network, found: Sequence[Straggler]) -> list[dict[s
 
 
 def host_rates_lines(network: Network) -> list[str]:
-    """The spread over hosts in a line, and one for each straggler; none where not measured."""
+    """The spread over hosts in a line, one for each straggler, and one for each unknown host.
+
+    None where hosts were not measured.
+    """
+    problems = network.origin.get("unknown_host_rates")
+    unknown = [
+        f"how fast {host} computes is unknown: {problem}"
+        for host, problem in (problems.items() if isinstance(problems, dict) else ())
+        if host in network.hosts
+    ]
     if network.host_rates is None:
-        return []
+        return unknown
     shown = []
     for rate, name in ((1, "multiply-adds"), (3, "memory")):
         values = network.host_rates.rates[:, rate]
@@ -56,7 +69,7 @@ def host_rates_lines(network: Network) -> list[str]:
         if known.size:
             low, high = (_text(rate, value) for value in (known.min(), known.max()))
             shown.append(f"{low} to {high} {name}")
-    return [f"hosts, all cores: {', '.join(shown)}", *straggler_lines(network)]
+    return [f"hosts, all cores: {', '.join(shown)}", *straggler_lines(network), *unknown]
 
 
 def host_rates_table(network: Network) -> Table:

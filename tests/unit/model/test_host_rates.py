@@ -1,65 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rates of hosts: which are stragglers, and what is kept in files."""
+"""Rates of hosts: the speeds by them, and what is kept in files."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from host_rate_samples import rates_of
 
 import fairlead as fl
 from fairlead.errors import InputError
 from fairlead.files.archive import save_archive
-from fairlead.model.host_rates import HostRates, host_speeds, stragglers
-
-
-def rates_of(values: list[float], error: float = 0.01) -> HostRates:
-    """Hosts with these rates of every kind, each within +- 1.96 of this relative error."""
-    ends = np.exp(1.96 * error * np.array([0.0, -1.0, 1.0]))
-    all_values = np.array(values)[:, None, None] * np.ones((1, 4, 1)) * ends
-    return HostRates(all_values, np.full(len(values), 2))
-
-
-def test_a_straggler_is_named_with_what_it_lacks() -> None:
-    rates = rates_of([1.0, 1.02, 0.98, 1.01, 0.5])
-    rates.values[4, 3] *= 0.8  # memory of all cores is its worst
-
-    (found,) = stragglers(rates)
-
-    assert (found.host, found.rate) == (4, "all_cores_memory_Bps")
-    assert found.ratio == pytest.approx(0.4 / 1.005, rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    "rates",
-    [
-        rates_of([1.0, 1.0, 1.0, 0.96]),  # less than 5 % slower
-        rates_of([1.0, 1.3, 0.7, 1.1, 0.6]),  # the others differ as much
-        rates_of([1.0, 1.0, 1.0, 0.7], error=0.1),  # its repeats differ as much
-        rates_of([0.5]),  # there are no others
-    ],
-)
-def test_no_straggler_is_named_within_the_spread(rates: HostRates) -> None:
-    assert stragglers(rates) == []
-
-
-def test_two_hosts_are_compared_by_their_repeats() -> None:
-    assert [one.host for one in stragglers(rates_of([1.0, 0.8]))] == [1]
-    assert stragglers(rates_of([1.0, 0.8], error=0.05)) == []
-
-
-def test_of_equal_hosts_none_is_named_by_chance() -> None:
-    rng = np.random.default_rng(0)
-    spread = 0.03
-    named = 0
-    for _ in range(400):
-        values = np.exp(spread * rng.standard_normal((8, 4, 1)))
-        ends = np.exp(1.96 * spread * np.array([0.0, -1.0, 1.0]))
-        named += bool(stragglers(HostRates(values * ends, np.full(8, 2))))
-    # 8 hosts, 4 rates, 400 times: a score of 3.5 with the sigma of a few others.
-    assert named <= 20
+from fairlead.model.host_rates import HostRates, host_speeds
 
 
 def test_equal_hosts_have_no_speeds_by_chance() -> None:
@@ -98,13 +53,65 @@ def test_hosts_of_two_kinds_differ() -> None:
 
 def test_hosts_that_were_not_measured_count_as_the_median_one() -> None:
     rates = rates_of([1.0, 1.0, 0.5, 1.0])
-    rates.values[3] = np.nan
+    rates.values[3], rates.num_cores[3] = np.nan, 0
 
     speeds = host_speeds(rates)
 
     assert speeds is not None
     assert speeds.one_core.tolist() == pytest.approx([1, 1, 0.5, 1])
     assert host_speeds(rates_of([1.0, 0.97, 1.0])) is None
+
+
+def test_a_speed_is_the_mean_of_what_is_known() -> None:
+    rates = rates_of([1.0, 1.0, 1.0, 0.5])
+    rates.values[3, 2:] = np.nan  # its memory could not be measured
+    without_memory = rates_of([1.0, 1.0, 1.0, 0.5])
+    without_memory.values[:, 2:] = np.nan
+
+    for case in (rates, without_memory):
+        speeds = host_speeds(case)
+        assert speeds is not None
+        assert speeds.one_core.tolist() == pytest.approx([1, 1, 1, 0.5])
+        assert speeds.all_cores.tolist() == pytest.approx([1, 1, 1, 0.5])
+
+
+def test_more_cpus_are_more_in_all_and_no_faster_core() -> None:
+    rates = rates_of([1.0, 1.0, 1.0], num_cores=[8, 8, 4])
+    rates.values[:, 1::2] *= rates.num_cores[:, None, None]
+
+    speeds = host_speeds(rates)
+
+    assert speeds is not None
+    assert speeds.one_core.tolist() == pytest.approx([1, 1, 1])
+    assert speeds.all_cores.tolist() == pytest.approx([8, 8, 4])
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (np.s_[1, 3, 0], np.nan, "host 1: all_cores_memory_Bps needs a value with both ends"),
+        (np.s_[1, 3, 1], np.nan, "host 1: all_cores_memory_Bps needs a value with both ends"),
+        (
+            np.s_[1, 3, :],
+            np.nan,
+            "host 1: one_core_memory_Bps and all_cores_memory_Bps must be known together",
+        ),
+        (
+            np.s_[0, 0, :],
+            np.nan,
+            "host 0: one_core_multiply_adds and all_cores_multiply_adds must be known together",
+        ),
+        (np.s_[0, 0, 0], 2.0, "a value is outside of its interval"),
+        (np.s_[0, 0, 0], 0.0, "every value must be finite and > 0, or nan"),
+        (np.s_[1, :], np.nan, "host_cores: host 1: expected 0 where no rate is known"),
+    ],
+)
+def test_incomplete_rates_are_refused(place: object, value: float, words: str) -> None:
+    values = rates_of([1.0, 1.0]).values.copy()
+    values[place] = value
+
+    with pytest.raises(InputError, match=re.escape(words)):
+        HostRates(values, np.array([2, 2]))
 
 
 def network(**fields: object) -> fl.Network:
@@ -119,6 +126,7 @@ def test_the_file_keeps_them_and_an_earlier_one_has_none(tmp_path: Path) -> None
 
     assert loaded.host_rates is not None
     assert np.array_equal(loaded.host_rates.values, net.host_rates.values)
+    assert loaded.host_rates.num_cores.tolist() == [2, 2]
     assert loaded.select(["h1"]).host_rates.num_cores.tolist() == [2]
     with np.load(tmp_path / "new.net.npz") as archive:
         meta = json.loads(archive["meta"].item())
@@ -126,6 +134,32 @@ def test_the_file_keeps_them_and_an_earlier_one_has_none(tmp_path: Path) -> None
     fixed = {name: meta[name] for name in meta if name not in ("format", "kind", "version")}
     save_archive(tmp_path / "old.net.npz", "network", 2, fixed, pairs)
     assert fl.Network.load(tmp_path / "old.net.npz").host_rates is None
+
+
+def test_the_file_keeps_unknown_hosts_memory_and_numbers_of_cpus(tmp_path: Path) -> None:
+    rates = rates_of([1.0, 0.5, 1.0], num_cores=[96, 4, 1])
+    rates.values[1, 2:] = np.nan
+    rates.values[2], rates.num_cores[2] = np.nan, 0
+    three = fl.Network(
+        ("h0", "h1", "h2"), np.zeros((3, 3)), np.full((3, 3), np.inf), host_rates=rates
+    )
+    three.save(tmp_path / "x.net.npz")
+
+    loaded = fl.Network.load(tmp_path / "x.net.npz").host_rates
+
+    assert loaded is not None
+    assert np.array_equal(loaded.values, rates.values, equal_nan=True)
+    assert loaded.num_cores.tolist() == [96, 4, 0]
+    assert [*loaded.facts(("h0", "h1", "h2"))] == ["h0", "h1"]
+
+
+def test_a_file_with_half_of_a_host_is_refused_by_name(tmp_path: Path) -> None:
+    net = network(host_rates=rates_of([1.0, 0.5]))
+    net.host_rates.values[1, 3] = np.nan
+    net.save(tmp_path / "half.net.npz")
+
+    with pytest.raises(InputError, match=r"half\.net\.npz: host_rates: host 1: one_core_memory"):
+        fl.Network.load(tmp_path / "half.net.npz")
 
 
 def test_impossible_rates_are_refused(tmp_path: Path) -> None:

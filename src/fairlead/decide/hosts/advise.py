@@ -15,8 +15,8 @@ from fairlead.decide.placement import DEFAULT_OBJECTIVE, require_method
 from fairlead.errors import InputError, TopologyError
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import Cost
-from fairlead.model.host_rates import Straggler, stragglers
 from fairlead.model.network import Network
+from fairlead.model.straggler_rule import Straggler, stragglers
 from fairlead.model.traffic import Traffic
 from fairlead.narrator import Progress
 from fairlead.units import format_duration

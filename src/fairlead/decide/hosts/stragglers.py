@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from fairlead.model.host_rates import stragglers
 from fairlead.model.network import Network
+from fairlead.model.straggler_rule import stragglers
 
 __all__ = ["straggler_lines"]
 
