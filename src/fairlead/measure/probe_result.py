@@ -14,6 +14,7 @@ import pydantic
 
 from fairlead.errors import ProbeError
 from fairlead.files.naming import first_problem
+from fairlead.measure.host_row import HostRow, UnknownHost, problems_of, read_host_row
 from fairlead.model.host_rates import RATES, HostRates
 from fairlead.model.network import Network
 
@@ -45,14 +46,7 @@ class Pair(NamedTuple):
     num_back: Count
 
 
-class HostRow(NamedTuple):
-    """Rates of a rank's host, each with its interval; `fairlead.model.host_rates.RATES`."""
-
-    num_cores: Annotated[int, pydantic.Field(ge=1)]
-    one_core_multiply_adds: tuple[Rate, Rate, Rate]
-    all_cores_multiply_adds: tuple[Rate, Rate, Rate]
-    one_core_memory_Bps: tuple[Rate, Rate, Rate]
-    all_cores_memory_Bps: tuple[Rate, Rate, Rate]
+Host = Annotated[HostRow | UnknownHost, pydantic.PlainValidator(read_host_row)]
 
 
 class ProbeResult(pydantic.BaseModel, extra="forbid"):
@@ -69,7 +63,7 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
     mpi_bytes: Count = 0
     tcp_bytes: Count = 0
     node_names: list[str]
-    hosts: list[HostRow | None] = []
+    hosts: list[Host] = []
     """Each rank's host; none at all where it was not asked for."""
     pairs: list[Pair]
 
@@ -109,7 +103,8 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
         Args:
             hosts: Hosts of the network, length H.
             measured_hosts: Host of each rank that measured.
-            origin: Origin of the network.
+            origin: Origin of the network. Where rates of hosts are unknown, the network's has
+                `unknown_host_rates`, too: the reason of each.
         """
         position = {host: index for index, host in enumerate(hosts)}
         index = [position[host] for host in measured_hosts]
@@ -141,18 +136,22 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
             **rates,
             samples=samples,
             host_rates=self._host_rates(index, len(hosts)),
-            origin=origin,
+            origin={**origin, **self._unknown_rates(measured_hosts)},
         )
 
+    def _unknown_rates(self, measured_hosts: Sequence[str]) -> dict[str, Any]:
+        problems = problems_of(self.hosts, measured_hosts) if self.hosts else {}
+        return {"unknown_host_rates": problems} if problems else {}
+
     def _host_rates(self, index: Sequence[int], num_hosts: int) -> HostRates | None:
-        if not any(self.hosts):
+        if not any(isinstance(row, HostRow) for row in self.hosts):
             return None
         values = np.full((num_hosts, len(RATES), 3), np.nan)
         num_cores = np.zeros(num_hosts, dtype=np.int64)
         for position, row in zip(index, self.hosts, strict=True):
-            if row is not None:
+            if isinstance(row, HostRow):
                 num_cores[position] = row.num_cores
-                values[position] = row[1:]
+                values[position] = row.intervals
         return HostRates(values, num_cores)
 
 

@@ -11,6 +11,10 @@ import pytest
 
 from fairlead.errors import ProbeError
 from fairlead.measure.probe_result import read_result
+from fairlead.model.host_rates import host_speeds
+from fairlead.model.network import Network
+from fairlead.model.straggler_rule import stragglers
+from fairlead.report.host_rates_view import host_rates_lines
 
 PAIR = [0, 1, 1e-5, 0.9e-5, 1.1e-5, 6, 2e8, 1.9e8, 2.1e8, 7, 1e8, 0.9e8, 1.1e8, 8]
 
@@ -104,3 +108,68 @@ def test_impossible_documents_are_refused_by_field(changes: dict[str, Any], fiel
 def test_processes_that_are_each_alone_are_named_as_such() -> None:
     with pytest.raises(ProbeError, match="each process of the probe is alone"):
         read_result(document(node_names=["a"], pairs=[]), 2)
+
+
+RATE = [2.0, 1.9, 2.1]
+UNKNOWN = [None, None, None]
+HOST = [4, RATE, RATE, RATE, RATE]
+
+
+def network_of_hosts(*rows: Any) -> Network:
+    result = read_result(document(hosts=rows), 2)
+    assert result is not None
+    return result.to_network(("a", "b"), ("a", "b"), {"how": "measured"})
+
+
+def test_rates_of_hosts_come_with_their_numbers_of_cpus() -> None:
+    rates = network_of_hosts(HOST, [2, RATE, RATE, UNKNOWN, UNKNOWN]).host_rates
+
+    assert rates is not None
+    assert rates.num_cores.tolist() == [4, 2]
+    assert rates.values[0].tolist() == [RATE] * 4
+    assert np.isnan(rates.values[1, 2:]).all()
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (None, "it did not report all passes"),
+        ([4, RATE, RATE, RATE], "expected a number of cores and 4 rates, got [4, "),
+        ([0, RATE, RATE, RATE, RATE], "num_cores: expected a whole number > 0, got 0"),
+        ([4, *[UNKNOWN] * 4], "no rate could be measured"),
+        ([4, RATE, UNKNOWN, RATE, RATE], "one_core_multiply_adds is known, "),
+        ([4, RATE, RATE, UNKNOWN, RATE], "all_cores_memory_Bps is known, "),
+        *[
+            ([4, RATE, RATE, RATE, wrong], "all_cores_memory_Bps: expected a value > 0 within its ")
+            for wrong in (
+                [0.0, 0.0, 0.0],
+                [-1.0, -2.0, 1.0],
+                [2.0, None, None],
+                [2.0, 2.1, 2.2],
+                [2.0, 1.9],
+                [float("nan")] * 3,
+                [2.0, 1.9, float("inf")],
+                "2.0",
+            )
+        ],
+    ],
+)
+def test_an_incomplete_report_makes_its_host_unknown_and_says_why(row: Any, problem: str) -> None:
+    network = network_of_hosts(HOST, row)
+
+    rates = network.host_rates
+    assert rates is not None
+    assert np.isnan(rates.values[1]).all()
+    assert rates.num_cores.tolist() == [4, 0]
+    assert stragglers(rates) == [] and host_speeds(rates) is None
+    assert network.unmeasured_pairs() == []
+    (line,) = [line for line in host_rates_lines(network) if "unknown" in line]
+    assert line.startswith(f"how fast b computes is unknown: {problem}")
+
+
+def test_where_no_host_reports_its_rates_the_pairs_stay() -> None:
+    network = network_of_hosts(None, None)
+
+    assert network.host_rates is None
+    assert network.unmeasured_pairs() == []
+    assert len(host_rates_lines(network)) == 2
