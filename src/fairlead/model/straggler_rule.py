@@ -16,7 +16,7 @@ __all__ = ["Straggler", "stragglers"]
 Values = npt.NDArray[np.float64]
 
 FALSE_ALARM_RATIO = 0.01
-"""Of networks of equal hosts, at most this part has a named one, by the limit of the score."""
+"""At most this part of networks of equal hosts has a named one, by the limit of the score."""
 
 USUAL_SPREAD = 0.03
 """Standard deviation of the logarithms of equal hosts' rates, from a host to another, which repeats
@@ -30,8 +30,8 @@ _OF_ALL_CORES = {every for _, every in KINDS}
 
 _MAD_OF_NORMAL = 1.4826
 _MAD_EFFICIENCY = 0.37
-"""Of the median absolute deviation for a normal distribution. Source: Rousseeuw and Croux,
-Alternatives to the Median Absolute Deviation (1993)."""
+"""Efficiency of the median absolute deviation for a normal distribution. Source: Rousseeuw and
+Croux, Alternatives to the Median Absolute Deviation (1993)."""
 
 _MEDIAN_VARIANCE = np.pi / 2
 """Variance of the median of many values as part of the mean's, for a normal distribution."""
