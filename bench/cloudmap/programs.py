@@ -105,11 +105,23 @@ def prepared(program: Program, folder: Path) -> Path:
 
 
 def command_of(
-    lab: Lab, program: Program, placement: fl.Placement | None, folder: Path
+    lab: Lab,
+    program: Program,
+    placement: fl.Placement | None,
+    folder: Path,
+    cluster: fl.Cluster | None = None,
 ) -> list[str]:
-    """The launcher's command line for a placement; None leaves it to the launcher."""
+    """The launcher's command line for a placement; None leaves it to the launcher.
+
+    Args:
+        lab: The cloud.
+        program: What is started.
+        placement: Where.
+        folder: Is made, for the launcher's files.
+        cluster: Hosts and slots; None for those of the cloud's hostfile.
+    """
     folder.mkdir()
-    cluster = read_hostfile(lab.hostfile)
+    cluster = cluster or read_hostfile(lab.hostfile)
     return detect().prepare_command(
         LaunchSpec(program.argv, program.num_ranks, cluster, placement), folder
     )

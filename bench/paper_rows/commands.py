@@ -24,6 +24,8 @@ from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
 
+_CHANGED = "-dirty"
+
 
 def main(description: str) -> int:
     return run_command(description, "docs/reference/papers*", _load_items)
@@ -51,13 +53,14 @@ def _run_item(row: Row) -> int:
         raise InputError(f"{row.id} is left out: {row.left_out}")
     if not row.result:
         return _run(full_command(row))
+    commit = clean_commit_of(ROOT)
     with tempfile.TemporaryDirectory() as scratch:
         figures = Path(scratch) / "figures.json"
         began = time.monotonic()
         code = _run([*full_command(row), "--figures", str(figures)])
         if code != 0:
             return code
-        _keep(row, read_json(figures, list[Figure]), time.monotonic() - began)
+        _keep(row, commit, read_json(figures, list[Figure]), time.monotonic() - began)
     return 0
 
 
@@ -79,11 +82,11 @@ def _run(command: list[str]) -> int:
     return subprocess.run(command, check=False, cwd=ROOT, env=environment).returncode
 
 
-def _keep(row: Row, figures: list[Figure], duration_s: float) -> None:
+def _keep(row: Row, commit: str, figures: list[Figure], duration_s: float) -> None:
     result = Result(
         id=row.id,
         command=row.command,
-        commit=commit_of(ROOT),
+        commit=commit,
         date=datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat(),
         machine=f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         duration_s=round(duration_s, 1),
@@ -91,6 +94,21 @@ def _keep(row: Row, figures: list[Figure], duration_s: float) -> None:
     )
     RESULTS.mkdir(parents=True, exist_ok=True)
     write_text(row.result_file, result.model_dump_json(indent=1) + "\n")
+
+
+def clean_commit_of(root: Path) -> str:
+    """The commit that is run, for figures that are kept: whoever has it can repeat them.
+
+    Raises:
+        InputError: Files of it have been changed.
+    """
+    commit = commit_of(root)
+    if commit.endswith(_CHANGED):
+        raise InputError(
+            f"files differ from commit {commit.removesuffix(_CHANGED)}: commit them first, so that "
+            "figures that are kept can be repeated"
+        )
+    return commit
 
 
 def commit_of(root: Path) -> str:
@@ -109,4 +127,4 @@ def commit_of(root: Path) -> str:
     changed = subprocess.run(
         [*git, "diff", "--quiet", "HEAD", "--", ".", *written], check=False, capture_output=True
     )
-    return head.stdout.strip() + ("-dirty" if changed.returncode != 0 else "")
+    return head.stdout.strip() + (_CHANGED if changed.returncode != 0 else "")

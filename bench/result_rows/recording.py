@@ -13,7 +13,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from commands import commit_of
+from commands import clean_commit_of
 from item_command import Items, run_command
 from result_pages import pages_of
 from result_rows import (
@@ -45,7 +45,12 @@ def _load_items() -> Items:
 
 
 def run_item(name: str, item: Item) -> int:
-    """Run an item's command; keep its tables, or what it printed, if it succeeded."""
+    """Run an item's command; keep its tables, or what it printed, if it succeeded.
+
+    Raises:
+        InputError: Files differ from the commit; nothing is run.
+    """
+    commit = clean_commit_of(ROOT)
     with tempfile.TemporaryDirectory() as scratch:
         tables = Path(scratch) / "tables.json"
         command = full_command(item, tables)
@@ -61,7 +66,7 @@ def run_item(name: str, item: Item) -> int:
         sys.stdout.write(done.stdout)
         if done.returncode == 0:
             kept = read_json(tables, list[KeptTable]) if tables.exists() else []
-            _keep(name, item, kept, "" if kept else done.stdout)
+            _keep(name, item, commit, kept, "" if kept else done.stdout)
     return done.returncode
 
 
@@ -76,11 +81,11 @@ def full_command(item: Item, tables: Path) -> list[str]:
     return [sys.executable, str(program), *rest, *more]
 
 
-def _keep(name: str, item: Item, tables: list[KeptTable], printed: str) -> None:
+def _keep(name: str, item: Item, commit: str, tables: list[KeptTable], printed: str) -> None:
     result = KeptResult(
         id=name,
         command=item.command,
-        commit=commit_of(ROOT),
+        commit=commit,
         date=datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat(),
         machine=f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         tables=tables,

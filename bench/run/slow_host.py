@@ -3,10 +3,11 @@
 """One host at half the speed: does the default place ranks by it, and how near is it to the best?
 
 A cloud of four hosts, each with its own share of this machine's processors by a quota; the second
-one has half. `nbody` runs on six of the eight slots, `fft` on all of them. For each the program is
-traced and the hosts are probed once. Then the program's own time is measured in turns, in another
-order each round: of the launcher's placement, of that by `optimize` with the hosts weighed and not
-weighed, and of random placements. The best random one is the one with the least median.
+one has half. The programs have as many ranks as the hosts have slots, so the slow host is in use.
+For each the program is traced and the hosts are probed once. Then the program's own time is
+measured in turns, in another order each round: of the launcher's placement, of that by `optimize`
+with the hosts weighed and not weighed, and of random placements. Only `--uneven` may give a host
+more ranks than slots, up to twice as many. The best random one is the one with the least median.
 
 Printed are medians in seconds, and the time of each row as part of the best random placement's.
 """
@@ -37,9 +38,10 @@ from fairlead.lab import Lab, Scenario
 
 SLOW = "h1"
 SCENARIO = {"name": "slow-host", "hosts": 4, "slots": 2, "nic": "400Mbit/s", "speed": {SLOW: 0.5}}
+NUM_RANKS = SCENARIO["hosts"] * SCENARIO["slots"]
 PROGRAMS = {
-    "nbody": Program(("nbody", "--bodies", "3000", "--steps", "30"), num_ranks=6),
-    "fft": Program(("fft", "--size", "64", "--systems", "2"), num_ranks=8),
+    "nbody": Program(("nbody", "--bodies", "3000", "--steps", "30"), num_ranks=NUM_RANKS),
+    "fft": Program(("fft", "--size", "64", "--systems", "2"), num_ranks=NUM_RANKS),
 }
 RANDOM_PLACEMENTS = 20
 ROUNDS = 10
@@ -103,12 +105,17 @@ def placements_of(
     found = {
         "launcher": fl.place(traffic, network, cluster, "launcher"),
         "default, hosts weighed": fl.place(traffic, network, cluster),
-        "default --uneven": fl.place(traffic, network, cluster, uneven=True),
+        "default --uneven": fl.place(traffic, network, with_spare_slots(cluster), uneven=True),
         "hosts not weighed": fl.place(traffic, network, cluster, weigh_hosts=False),
     }
     for seed in range(num_random):
         found[f"random {seed}"] = fl.place(traffic, network, cluster, "random", seed=seed)
     return found
+
+
+def with_spare_slots(cluster: fl.Cluster) -> fl.Cluster:
+    """Each host with twice its slots, so that ranks of a slow one have a place on others."""
+    return dataclasses.replace(cluster, slots=tuple(2 * each for each in cluster.slots), given=None)
 
 
 def measure(
@@ -117,9 +124,11 @@ def measure(
     """Seconds that the program prints, shape (placements, rounds)."""
     times_s = np.zeros((len(placements), rounds))
     random = np.random.default_rng(0)
+    spacious = with_spare_slots(read_hostfile(lab.hostfile))
     for turn in range(rounds):
         for index in random.permutation(len(placements)):
-            command = command_of(lab, program, placements[index], folder / f"place-{index}-{turn}")
+            place = folder / f"place-{index}-{turn}"
+            command = command_of(lab, program, placements[index], place, spacious)
             times_s[index, turn] = timed(lab, program, command, folder / "run")
     return times_s
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "bench" / "paper_rows"))
 
 import chapters  # noqa: E402
-from commands import commit_of  # noqa: E402
+from commands import clean_commit_of, commit_of  # noqa: E402
 from figure_tables import table_of  # noqa: E402
 from page import PAGE, pages_of  # noqa: E402
 from rows import PAPERS, RESULTS, Figure, Row, load_result, load_rows  # noqa: E402
@@ -154,6 +154,8 @@ def test_a_commit_is_marked_where_more_than_results_has_changed(tmp_path: Path) 
     result.write_text("second")
 
     assert re.fullmatch("[0-9a-f]{8,}", head)
-    assert commit_of(tmp_path) == head
+    assert commit_of(tmp_path) == clean_commit_of(tmp_path) == head
     program.write_text("second")
     assert commit_of(tmp_path) == f"{head}-dirty"
+    with pytest.raises(InputError, match=f"files differ from commit {head}: commit them first"):
+        clean_commit_of(tmp_path)

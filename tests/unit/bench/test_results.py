@@ -17,6 +17,7 @@ from fairlead.errors import InputError
 ROOT = Path(__file__).parents[3]
 sys.path[:0] = [str(ROOT / "bench" / name) for name in ("result_rows", "paper_rows", "")]
 
+import recording  # noqa: E402
 import result_rows  # noqa: E402
 from kept_tables import write_tables  # noqa: E402
 from recording import run_item  # noqa: E402
@@ -94,6 +95,7 @@ def test_a_run_replaces_the_kept_figures(
     printed: str,
 ) -> None:
     monkeypatch.setattr(result_rows, "RESULTS", tmp_path)
+    monkeypatch.setattr(recording, "clean_commit_of", lambda _: "01234567")
     (tmp_path / "bench.py").write_text(program)
     item = ITEM.model_copy(update={"command": str(tmp_path / "bench.py")})
 
@@ -101,6 +103,22 @@ def test_a_run_replaces_the_kept_figures(
 
     kept = load_kept("order/order")
     assert (kept.command, kept.tables, kept.printed) == (item.command, tables, printed)
+    assert kept.commit == "01234567"
+
+
+def test_files_that_differ_from_the_commit_are_not_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: Path) -> str:
+        raise InputError("files differ from commit 01234567")
+
+    monkeypatch.setattr(recording, "clean_commit_of", refuse)
+    (tmp_path / "bench.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+
+    with pytest.raises(InputError, match="files differ"):
+        run_item("order/order", ITEM.model_copy(update={"command": str(tmp_path / "bench.py")}))
+
+    assert not (tmp_path / "ran").exists()
 
 
 def test_an_unknown_item_is_refused() -> None:
