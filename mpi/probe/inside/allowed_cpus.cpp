@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <string>
 
 namespace fairlead::probe {
@@ -50,6 +52,18 @@ bool is_of_slurm(pid_t process) {
   return name.starts_with("slurm");
 }
 
+/// CPUs of the step, below Slurm's process: those that the kernel allows, if they are as many as
+/// Slurm has given the step on this node. Else a cpuset does not keep those of other jobs away, and
+/// only this process's own are known to be the job's.
+void use_cpus_of_step() {
+  const std::vector<int> own = cpus_of(0);
+  const char* number = std::getenv("SLURM_CPUS_ON_NODE");
+  const long num_of_step = number == nullptr ? 0 : std::strtol(number, nullptr, 10);
+  std::vector<int> every(kMostCpus);
+  std::iota(every.begin(), every.end(), 0);
+  if (use_cpus(every) && std::ssize(cpus_of(0)) > num_of_step) use_cpus(own);
+}
+
 }  // namespace
 
 std::vector<int> allowed_cpus() {
@@ -65,7 +79,12 @@ bool bind_thread(int cpu) {
 }
 
 WithJobCpus::WithJobCpus() : former_(cpus_of(0)) {
-  use_cpus(allowed_cpus());  // Where that is refused, those stay that it has.
+  // Where that is refused, those stay that it has.
+  if (is_of_slurm(getppid())) {
+    use_cpus_of_step();
+  } else {
+    use_cpus(allowed_cpus());
+  }
   cpus_ = cpus_of(0);
 }
 

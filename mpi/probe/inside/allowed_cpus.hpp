@@ -12,7 +12,8 @@ namespace fairlead::probe {
 std::vector<int> allowed_cpus();
 
 /// While it lives, this thread and those that it starts may run on all CPUs of the job, whatever
-/// the launcher has bound this process to: some bind it on one host and not on others.
+/// the launcher has bound this process to: some bind it on one host and not on others. Below Slurm
+/// these are the CPUs of the step.
 class WithJobCpus {
  public:
   WithJobCpus();

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from launchers import MPIS
@@ -33,7 +35,12 @@ def host_row(*words: str, taskset: str | None = None) -> list:
     prefix = ["taskset", "-c", taskset] if taskset else []
     command = [*prefix, str(launcher.path), "-n", "1", *words, program, ORDER]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    (row,) = json.loads(done.stdout[done.stdout.index('{"format"') :])["hosts"]
+    return row_of(done.stdout)
+
+
+def row_of(printed: str) -> list:
+    """The row of the only host in what the program prints."""
+    (row,) = json.loads(printed[printed.index('{"format"') :])["hosts"]
     return row
 
 
@@ -48,6 +55,25 @@ def test_cpus_that_the_user_has_taken_away_are_not_measured(binding: str) -> Non
     first = min(os.sched_getaffinity(0))
 
     assert host_row("--bind-to", binding, taskset=str(first))[0] == 1
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one CPU: binding changes nothing")
+@pytest.mark.parametrize("are_of_job", [True, False], ids=["job", "other-jobs"])
+def test_below_slurm_the_cpus_of_the_step_are_measured(tmp_path: Path, are_of_job: bool) -> None:
+    """srun binds each task to its CPU, below a process that is not bound as the job is."""
+    stepd = tmp_path / "slurmstepd"
+    shutil.copy("/bin/sh", stepd)
+    program = str(mpi_builds.find(detect(MPIS["mpich-4"].mpirun)).probe)
+    all_cpus = os.sched_getaffinity(0)
+    # The kernel allows all; of those, Slurm has given this step all, or one.
+    step = {"SLURM_CPUS_ON_NODE": str(len(all_cpus) if are_of_job else 1)}
+    bound = f"taskset -c {min(all_cpus)} {program} '{ORDER}'; exit $?"
+
+    done = subprocess.run(
+        [stepd, "-c", bound], env=os.environ | step, capture_output=True, text=True, check=True
+    )
+
+    assert row_of(done.stdout)[0] == int(step["SLURM_CPUS_ON_NODE"])
 
 
 def test_every_rate_is_above_zero_or_unknown_with_its_interval() -> None:
