@@ -69,7 +69,21 @@ def host_rates_lines(network: Network) -> list[str]:
         if known.size:
             low, high = (_text(rate, value) for value in (known.min(), known.max()))
             shown.append(f"{low} to {high} {name}")
+    unknown += _unknown_memory_lines(network)
     return [f"hosts, all cores: {', '.join(shown)}", *straggler_lines(network), *unknown]
+
+
+def _unknown_memory_lines(network: Network) -> list[str]:
+    assert network.host_rates is not None
+    is_known = np.isfinite(network.host_rates.rates)
+    lacks_memory = is_known[:, 1] & ~is_known[:, 3]
+    hosts = [host for host, lacks in zip(network.hosts, lacks_memory, strict=True) if lacks]
+    if not hosts:
+        return []
+    return [
+        f"memory bandwidth of {', '.join(hosts)} is unknown: the kernel shows no caches there, or "
+        "too little memory is free for arrays that exceed them"
+    ]
 
 
 def host_rates_table(network: Network) -> Table:

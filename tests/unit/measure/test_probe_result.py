@@ -130,6 +130,13 @@ def test_rates_of_hosts_come_with_their_numbers_of_cpus() -> None:
     assert np.isnan(rates.values[1, 2:]).all()
 
 
+def test_hosts_whose_memory_is_unknown_are_named() -> None:
+    network = network_of_hosts(HOST, [2, RATE, RATE, UNKNOWN, UNKNOWN])
+
+    (line,) = [line for line in host_rates_lines(network) if "unknown" in line]
+    assert line.startswith("memory bandwidth of b is unknown: the kernel shows no caches there")
+
+
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
