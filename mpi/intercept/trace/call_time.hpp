@@ -48,18 +48,16 @@ void begin_call_times() noexcept;
 [[nodiscard]] inline bool begin_call_time() noexcept {
   ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return false;
-  Counters& counters = thread->counters;
+  CallTime& time = thread->counters.call_time;
   // A call that was left by a jump has not ended; then this one is the outermost all the same.
-  if (counters.call_begun_ticks != 0 && is_called_by_a_wrapper()) [[unlikely]]
+  if (time.is_in_call() && is_called_by_a_wrapper()) [[unlikely]]
     return false;
-  publish(counters.call_begun_ticks, ticks());
+  time.begin(ticks());
   return true;
 }
 
 inline void end_call_time() noexcept {
-  Counters& counters = this_thread()->counters;
-  publish(counters.call_ticks, counters.call_ticks + (ticks() - counters.call_begun_ticks));
-  publish(counters.call_begun_ticks, std::uint64_t{0});
+  this_thread()->counters.call_time.end(ticks());
 }
 
 }  // namespace fairlead::intercept

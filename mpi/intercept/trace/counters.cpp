@@ -66,6 +66,11 @@ bool CollectiveTable::add(const CollectiveTally& added) {
   return is_first;
 }
 
+void CollectiveTable::add(const CollectiveTable& other) {
+  other.for_each([this](const CollectiveTally& entry) { add(entry); });
+  publish(num_dropped_, num_dropped_ + other.num_dropped());
+}
+
 void CommunicatorMembers::add(const Communicator& communicator) {
   if (communicator.rank == 0 && communicator.id != 0) {
     add(communicator.id, communicator.world_rank_of_peer);
@@ -92,15 +97,11 @@ void Counters::add(const Counters& other, std::uint64_t now_ticks) {
   }
   shared_windows += observed(other.shared_windows);
   spawned_processes += observed(other.spawned_processes);
-  // The current call may end between the two: then it counts as not made, or once.
-  const std::uint64_t begun_ticks = observed(other.call_begun_ticks);
-  const std::uint64_t ended_ticks = observed(other.call_ticks);
-  call_ticks += ended_ticks;
-  if (begun_ticks != 0 && now_ticks > begun_ticks) call_ticks += now_ticks - begun_ticks;
-  if (begun_ticks != 0 || ended_ticks != 0) ++calling_threads;
+  call_ticks += other.call_time.ticks_until(now_ticks);
+  if (other.call_time.has_called()) ++calling_threads;
   one_sided_calls += observed(other.one_sided_calls);
   untranslated.add(other.untranslated);
-  other.collectives.for_each([this](const CollectiveTally& entry) { collectives.add(entry); });
+  collectives.add(other.collectives);
   communicators.add(other.communicators);
 }
 

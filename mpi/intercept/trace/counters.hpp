@@ -32,6 +32,43 @@ template <class Number>
   return std::atomic_ref(const_cast<Number&>(count)).load(std::memory_order_acquire);
 }
 
+/// What one thread spends inside of calls. Another thread reads one word, in which a call that ends
+/// meanwhile is either still under way or in the sum: of two words it could see the call in both.
+class CallTime {
+ public:
+  /// A call that has not ended, as one that was left by a jump, is forgotten.
+  void begin(std::uint64_t now_ticks) {
+    begun_ticks_ = even(now_ticks);
+    publish(word_, (ended_ticks_ - begun_ticks_) | kInCall);
+  }
+  void end(std::uint64_t now_ticks) {
+    ended_ticks_ += even(now_ticks) - begun_ticks_;
+    publish(word_, ended_ticks_);
+  }
+
+  [[nodiscard]] bool is_in_call() const { return (observed(word_) & kInCall) != 0; }
+  [[nodiscard]] bool has_called() const { return observed(word_) != 0; }
+  /// In all calls, of one that is under way the part until now. To two ticks.
+  [[nodiscard]] std::uint64_t ticks_until(std::uint64_t now_ticks) const {
+    const std::uint64_t word = observed(word_);
+    if ((word & kInCall) == 0) return word;
+    const std::uint64_t sum = word - kInCall + even(now_ticks);
+    // The first call may have begun after the clock was read.
+    return sum > kLargestSum ? 0 : sum;
+  }
+
+ private:
+  static constexpr std::uint64_t kInCall = 1;
+  static constexpr std::uint64_t kLargestSum = std::uint64_t{1} << 63U;
+  static constexpr std::uint64_t even(std::uint64_t ticks) { return ticks & ~kInCall; }
+
+  std::uint64_t ended_ticks_ = 0;
+  std::uint64_t begun_ticks_ = 0;
+  /// The sum of the calls that have ended; while one is under way less its begin, modulo 2^64, and
+  /// the mark of it. The others are of the thread alone.
+  std::uint64_t word_ = 0;
+};
+
 /// Messages from this rank to one other.
 struct Tally {
   std::uint64_t messages = 0;
@@ -77,6 +114,9 @@ class CollectiveTable {
 
   /// Whether it is the first of its kind.
   bool add(const CollectiveTally& added);
+
+  /// Adds the calls of another thread, those without a place included.
+  void add(const CollectiveTable& other);
 
   /// Calls for which there was no place left.
   [[nodiscard]] std::uint64_t num_dropped() const { return observed(num_dropped_); }
@@ -142,8 +182,8 @@ struct Counters {
   CommunicatorMembers communicators;    // on which there were collectives
   std::uint64_t shared_windows = 0;     // windows of memory that ranks share
   std::uint64_t spawned_processes = 0;  // by MPI_Comm_spawn and MPI_Comm_spawn_multiple
-  std::uint64_t call_ticks = 0;         // inside of calls that may wait (call_time.hpp)
-  std::uint64_t call_begun_ticks = 0;   // when the current one began; 0: there is none
+  CallTime call_time;                   // inside of calls that may wait (call_time.hpp)
+  std::uint64_t call_ticks = 0;         // of a sum: the same of all threads
   std::uint64_t one_sided_calls = 0;    // what waits for these is not traced
   std::uint64_t calling_threads = 0;    // of a sum: threads that made calls
 
@@ -155,7 +195,7 @@ struct Counters {
 
   /// Adds the counts of another thread, which may go on counting.
   /// @param now_ticks  by which a call that it is in counts
-  void add(const Counters& other, std::uint64_t now_ticks = 0);
+  void add(const Counters& other, std::uint64_t now_ticks);
 };
 
 }  // namespace fairlead::intercept

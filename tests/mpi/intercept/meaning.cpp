@@ -232,9 +232,11 @@ TEST_CASE("communicators: recorded by their first rank, once, and up to a bound"
 
 TEST_CASE("record: a rank computes while it is not in a call, if one thread alone calls") {
   Counters main_thread(2), other_thread(2), windows(2);
-  main_thread.call_ticks = 300;
-  main_thread.call_begun_ticks = 1000;  // and in a call since then
-  other_thread.call_ticks = 5;
+  main_thread.call_time.begin(100);
+  main_thread.call_time.end(400);
+  main_thread.call_time.begin(1000);  // and still in it
+  other_thread.call_time.begin(100);
+  other_thread.call_time.end(105);
   windows.one_sided_calls = 1;
   const auto computing = [](std::initializer_list<const Counters*> threads) {
     Counters sum(2);
@@ -247,6 +249,41 @@ TEST_CASE("record: a rank computes while it is not in a call, if one thread alon
   CHECK(std::isnan(computing({&main_thread, &other_thread}).seconds));
   CHECK(std::isnan(computing({&windows}).seconds));
   CHECK((computing({}).rank == 1 && std::string(computing({}).host) == "h1"));
+}
+
+TEST_CASE("call time: at any moment each call counts once") {
+  using fairlead::intercept::CallTime;
+  CallTime time;
+  CHECK((!time.has_called() && time.ticks_until(1000) == 0));
+  time.begin(1000);
+  CHECK((time.has_called() && time.is_in_call()));
+  CHECK(time.ticks_until(1200) == 200);
+  time.end(1300);
+  // Whoever has read the clock before reads the whole call, and not its first part again.
+  CHECK((!time.is_in_call() && time.ticks_until(1200) == 300));
+  time.begin(2000);
+  CHECK(time.ticks_until(2050) == 350);
+  // One that was left by a jump does not count.
+  time.begin(5000);
+  time.end(5010);
+  CHECK(time.ticks_until(6000) == 310);
+
+  CallTime later;
+  later.begin(1000);
+  CHECK(later.ticks_until(990) == 0);
+}
+
+TEST_CASE("collectives: calls without a place in the table of a thread are in the sum of threads") {
+  Counters thread(1), sum(1);
+  constexpr std::uint64_t kKinds = CollectiveTable::kCapacity + 500;
+  for (std::uint64_t communicator = 1; communicator <= kKinds; ++communicator) {
+    thread.collectives.add({.call = Call::Bcast, .communicator = communicator, .calls = 2});
+  }
+  sum.add(thread, 0);
+  std::uint64_t num_calls = sum.collectives.num_dropped();
+  sum.collectives.for_each([&](const CollectiveTally& entry) { num_calls += entry.calls; });
+  CHECK(thread.collectives.num_dropped() == 1000);
+  CHECK(num_calls == 2 * kKinds);
 }
 
 TEST_CASE("calls: those that return at once are not timed") {
