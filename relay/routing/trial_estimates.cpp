@@ -117,17 +117,16 @@ void TrialEstimates::add_interval(Way way, double interval_s) {
 // the program's own messages, and a relayed byte passes it twice. So each job alone gains by
 // stripes where all of them together lose. One path against another is a fair comparison (RFC
 // 6356, section 1: to do no harm).
-TrialEstimates::Contention TrialEstimates::learn_contention(std::uint64_t bytes, double seconds,
-                                                            bool is_comparing, Time now) {
-  if (!relay_under_load_ || bytes < kLeastBytesUnderLoad) return Contention::same;
+bool TrialEstimates::learn_contention(std::uint64_t bytes, double seconds, bool is_comparing,
+                                      Time now) {
+  if (!relay_under_load_ || bytes < kLeastBytesUnderLoad) return false;
   relay_under_load_->learn(bytes, seconds);
   const bool was_loaded = load_.is_loaded();
   const double times_of_plan =
       relay_under_load_->expected_s(bytes) / relay_under_load_->planned_s(bytes);
   load_.update(times_of_plan, is_comparing, now);
   is_load_old_ = false;
-  if (was_loaded == load_.is_loaded()) return Contention::same;
-  return was_loaded ? Contention::ends : Contention::begins;
+  return was_loaded && !load_.is_loaded();
 }
 
 // Connections are limited or not; only relays become better or worse.

@@ -58,9 +58,10 @@ class TrialEstimates {
 
   /// A whole message has taken so long.
   void learn(Way way, std::uint64_t bytes, double seconds) { rate_of(way).learn(bytes, seconds); }
-  enum class Contention : std::uint8_t { same, begins, ends };
   /// The same by the best relay alone, for what it shows of contention.
-  Contention learn_contention(std::uint64_t bytes, double seconds, bool is_comparing, Time now);
+  /// @return whether it has just ended
+  [[nodiscard]] bool learn_contention(std::uint64_t bytes, double seconds, bool is_comparing,
+                                      Time now);
   /// So long after a message on this way the program has sent the next one.
   void add_interval(Way way, double interval_s);
   void forget_mpi_intervals() { mpi_intervals_.forget(); }

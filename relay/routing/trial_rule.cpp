@@ -111,10 +111,9 @@ void TrialRule::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
   const double known_s = estimates_.own_rate_s(taken, bytes);
   estimates_.learn(way, bytes, seconds);
   if (way == Way::relayed) {
-    const auto contention = estimates_.learn_contention(bytes, seconds, is_comparing(), now);
-    using enum TrialEstimates::Contention;
-    if (contention == begins) apply(TrialEvent::contention_begins, occasion);
-    if (contention == ends) apply(TrialEvent::contention_ends, occasion);
+    if (estimates_.learn_contention(bytes, seconds, is_comparing(), now)) {
+      apply(TrialEvent::contention_ends, occasion);
+    }
     if (!is_comparing()) comparison_.num_inconclusive = 0;
   }
   end_trial(way);

@@ -27,7 +27,6 @@ constexpr std::array<TrialRow, kNumTrialEvents> kTable{{
     {Event::decided,            {{{trying, never},              {settled, settle},              {settled, never},              {checking, never}}}},
     {Event::slowdown,           {{{trying, request_comparison}, {awaiting, request_comparison}, {settled, request_comparison}, {checking, request_comparison}}}},
     {Event::long_gap,           {{{trying, none},               {awaiting, none},               {trying, compare_at_once},     {checking, none}}}},
-    {Event::contention_begins,  {{{trying, none},               {awaiting, none},               {settled, none},               {checking, none}}}},
     {Event::contention_ends,    {{{trying, forget_stripes},     {awaiting, forget_stripes},     {settled, forget_stripes},     {checking, forget_stripes}}}},
     {Event::resumed,            {{{trying, postpone_trials},    {trying, postpone_trials},      {settled, postpone_trials},    {checking, postpone_trials}}}},
 }};

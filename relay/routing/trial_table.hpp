@@ -38,11 +38,10 @@ enum class TrialEvent : std::uint8_t {
   decided,
   slowdown,
   long_gap,
-  contention_begins,
   contention_ends,
   resumed,
 };
-inline constexpr std::size_t kNumTrialEvents = 19;
+inline constexpr std::size_t kNumTrialEvents = 18;
 
 enum class TrialAction : std::uint8_t {
   none,

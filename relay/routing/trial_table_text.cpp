@@ -41,8 +41,7 @@ constexpr std::array<EventText, kNumTrialEvents> kEventTexts{{
     {"decided", "the comparison needs no more messages"},
     {"slowdown", "the program sends more slowly than before"},
     {"long gap", "the program has waited for one message far longer than for those before"},
-    {"contention begins", "others fill what relays need"},
-    {"contention ends", "they do so no longer"},
+    {"contention ends", "others no longer fill what relays need"},
     {"resumed", "messages follow after a time without any"},
 }};
 constexpr std::array<const char*, kNumTrialActions> kActionNames{"",
