@@ -37,9 +37,13 @@ Lane::Lane(const EndpointConfig& config, std::size_t host,
 
 // A pattern that repeats itself takes the path that is stored for it (MCM, section 2), before
 // anything is tried again.
+void Lane::resume_if_idle(Time now) {
+  const bool is_idle = last_message_ && now - *last_message_ > PathState::kForgetTime;
+  if (is_idle && rule->resume(now)) resumed_ = now;
+  last_message_ = now;
+}
+
 Way Lane::next_way(std::uint64_t bytes, Time now) {
-  if (last_asked_ && now - *last_asked_ > PathState::kForgetTime) rule->resume(now);
-  last_asked_ = now;
   const bool is_same =
       overlaps_next() && (now - busy_since_ < kLongestSameWay || rule->is_trying(way_));
   return is_same ? way_ : rule->next(bytes, now);

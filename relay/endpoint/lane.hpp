@@ -80,6 +80,10 @@ struct Lane {
 
   /// Whether there is more than the direct path, and that without routers.
   [[nodiscard]] bool has_choice() const { return paths.size() >= 3; }
+  /// A message to this host is to be sent; before its way is asked for.
+  void resume_if_idle(Time now);
+  /// When messages followed after a pause of the program; intervals that begin before show nothing.
+  [[nodiscard]] Time resumed() const { return resumed_; }
   /// The way of the next message. Those that overlap go the same way: else none of them would show
   /// what its way is worth.
   [[nodiscard]] Way next_way(std::uint64_t bytes, Time now);
@@ -121,8 +125,9 @@ struct Lane {
 
   /// That of the last timed message.
   Way way_ = Way::striped;
-  /// When the way of the last message was asked for.
-  std::optional<Time> last_asked_{};
+  /// When the last message was to be sent.
+  std::optional<Time> last_message_{};
+  Time resumed_ = Time::min();
   /// Since when messages to this host overlap.
   Time busy_since_{};
   /// A period is one of messages that overlap and go the same way: its number, what of it has

@@ -55,6 +55,7 @@ Way Outbox::way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
   Lane& lane = lanes_[host_of_rank_[dst_rank]];
   // Without a relay there is nothing to choose: the direct route, and without routers.
   if (!lane.has_choice()) return Way::mpi;
+  lane.resume_if_idle(now);
   const MessageClass like = MessageClass::of(dst_rank, bytes);
   // Further classes of a program are not followed.
   if (state_of_class_.size() >= kMaxClasses && !state_of_class_.contains(like)) {
@@ -62,7 +63,7 @@ Way Outbox::way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
   }
   ClassState& state = state_of_class_[like];
   if (has_pauses_) return choose_way(lane, bytes, now);
-  const bool is_slower = state.detector.add_message(now);
+  const bool is_slower = state.detector.add_message(now, lane.resumed());
   if (const auto gap_s = state.detector.last_gap_s()) {
     lane.rule->add_interval(state.last_way, *gap_s, now);
   }

@@ -72,7 +72,8 @@ class PathRule {
   /// The last gap between such messages was far longer than those before: the same, at once.
   virtual void note_long_gap(Time /*now*/) {}
   /// Messages follow after a time without any: the first of them takes the path that served before.
-  virtual void resume(Time /*now*/) {}
+  /// @return whether that time is a pause of the program, which shows nothing of the network
+  [[nodiscard]] virtual bool resume(Time /*now*/) { return false; }
   /// The use of each path, for later runs; empty where nothing is to be kept.
   [[nodiscard]] virtual std::vector<PathUse> uses() const { return {}; }
 };

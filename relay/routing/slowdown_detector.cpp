@@ -3,17 +3,20 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace fairlead::relay {
 
-bool SlowdownDetector::add_message(Time now) {
-  if (last_) {
-    last_gap_s_ = std::chrono::duration<double>(now - *last_).count();
-    is_far_slower_ = is_far(*last_gap_s_);
-    gaps_s_[num_gaps_ % kGaps] = *last_gap_s_;
-    ++num_gaps_;
-  }
-  last_ = now;
+bool SlowdownDetector::add_message(Time now, Time since) {
+  const std::optional<Time> before = std::exchange(last_, now);
+  last_gap_s_.reset();
+  is_far_slower_ = false;
+  if (!before || *before < since) return false;
+  const double gap_s = std::chrono::duration<double>(now - *before).count();
+  last_gap_s_ = gap_s;
+  is_far_slower_ = is_far(gap_s);
+  gaps_s_[num_gaps_ % kGaps] = gap_s;
+  ++num_gaps_;
   if (!is_slower()) return false;
   // What is usual now has to be learned.
   num_gaps_ = 0;

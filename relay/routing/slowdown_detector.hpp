@@ -22,12 +22,14 @@ class SlowdownDetector {
   /// One gap that is so many times the longest before it shows a slowdown at once.
   static constexpr double kFar = 5.0;
 
-  /// A message is about to be sent. @return whether the program has just become slower
-  bool add_message(Time now);
+  /// A message is about to be sent.
+  /// @param since  a gap that begins before has a pause of the program in it, and is left out
+  /// @return whether the program has just become slower
+  bool add_message(Time now, Time since = Time::min());
   /// Whether the last gap alone is far longer than those before it. It may be a pause of the
   /// program's own, or several lost packets, so the next ones are still compared with those.
   [[nodiscard]] bool is_far_slower() const { return is_far_slower_; }
-  /// Between the last two messages; nothing before the second one.
+  /// Between the last two messages; nothing before the second one, and where it was left out.
   [[nodiscard]] std::optional<double> last_gap_s() const { return last_gap_s_; }
 
  private:

@@ -182,8 +182,11 @@ void TrialRule::note_long_gap(Time now) {
   apply(TrialEvent::long_gap, {.now = now, .way = estimates_.best(kLargeBytes)});
 }
 
-void TrialRule::resume(Time now) {
-  if (!std::exchange(schedule_.is_postponed, true)) apply(TrialEvent::resumed, {.now = now});
+// Pauses that follow one another without a trial between them may be waits for a slow network.
+bool TrialRule::resume(Time now) {
+  if (std::exchange(schedule_.is_postponed, true)) return false;
+  apply(TrialEvent::resumed, {.now = now});
+  return true;
 }
 
 TrialAction TrialRule::apply(TrialEvent event, const Occasion& occasion) {

@@ -52,7 +52,7 @@ class TrialRule final : public PathRule {
   void add_interval(Way way, double interval_s, Time now) override;
   void note_slowdown(Time now) override;
   void note_long_gap(Time now) override;
-  void resume(Time now) override;
+  [[nodiscard]] bool resume(Time now) override;
 
   [[nodiscard]] TrialState state() const { return state_; }
 

@@ -42,6 +42,7 @@ class Program {
   /// @return bytes by the relay
   double send(std::uint32_t rank, double direct_Bps, double relayed_Bps) {
     const Way way = box_.way_to(rank, kBytes, now_);
+    last_way_ = way;
     std::array<double, 2> bytes_of_path{};
     if (way == Way::mpi) {
       pass(kBytes / direct_Bps);
@@ -63,6 +64,7 @@ class Program {
 
   void wait(milliseconds time) { now_ += time; }
   [[nodiscard]] Time now() const { return now_; }
+  [[nodiscard]] Way last_way() const { return last_way_; }
 
  private:
   void pass(double seconds) {
@@ -71,6 +73,7 @@ class Program {
 
   Outbox box_;
   Time now_ = kStart;
+  Way last_way_ = Way::mpi;
 };
 
 }  // namespace
@@ -87,6 +90,18 @@ TEST_CASE("phase: a pattern that returns takes its stored path at once") {
   CHECK(program.send(1, 1e7, 0.9e8) > 0.9 * kBytes);
   // On the direct path, which would be tried now, it takes 105 ms.
   CHECK(program.now() - start < milliseconds(20));
+}
+
+TEST_CASE("phase: a pause of the program is no slowdown, by which paths would be tried") {
+  Program program(RuleName::trials);
+  program.run(1, 1e8, 0.9e8, milliseconds(3000));
+  REQUIRE(program.last_way() == Way::mpi);
+  program.run(2, 1e8, 0.9e8, milliseconds(5000));
+  for (int message = 0; message < 10; ++message) {
+    (void)program.send(1, 1e8, 0.9e8);
+    INFO(message);
+    CHECK(program.last_way() == Way::mpi);
+  }
 }
 
 TEST_CASE("phase: a path that has recovered is found though each message follows a long pause") {

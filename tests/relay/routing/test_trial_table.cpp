@@ -88,7 +88,7 @@ TEST_CASE("trial table: whatever happens, all states are reached, and only trial
         (void)rule.leave_if_late(way, kBytes, kBytes / 2, 0.001 * below(1000), now);
         break;
       case 4:
-        if (below(50) == 0) rule.resume(now);
+        if (below(50) == 0) (void)rule.resume(now);
         break;
       case 5:
         rule.learn(way, kBytes, 0.001 * (1 + below(has_relay(way) ? 30 : 300)), now);
