@@ -60,12 +60,6 @@ void print_replacement(const Schedule& old, bool is_by_mpi, const SchedulePlanne
                is_by_mpi ? "the MPI alone" : "the new one");
 }
 
-/// Whether the MPI's own calls may be faster by now. They cost no probe, and are compared at once.
-bool may_mpi_be_faster(const PlannedCalls& calls, double call_s) {
-  const double usual_s = calls.compared_s > 0 ? calls.compared_s : calls.schedule->predicted_s;
-  return call_s > usual_s * (1 + collectives_site().plan.drift.max_ratio);
-}
-
 }  // namespace
 
 void DriftWatch::check(PlannedCalls& calls, Members& members, const SchedulePlanner& planner) {
@@ -101,7 +95,8 @@ void DriftWatch::agree(PlannedCalls& calls, Members& members, const SchedulePlan
     Planning planning = std::move(*calls.planning);
     calls.planning.reset();
     take_plan(calls, planning, members);
-  } else if (may_mpi_be_faster(calls, agreed.call_s)) {
+  } else if (calls.may_mpi_be_faster(agreed.call_s, collectives_site().plan.drift.max_ratio)) {
+    // They cost no probe, and are compared at once.
     calls.compared_s = agreed.call_s;
     calls.challenger.emplace();
   } else if (agreed.is_outdated) {
@@ -157,8 +152,7 @@ void DriftWatch::take_plan(PlannedCalls& calls, Planning& planning, const Member
     calls.challenger =
         Challenger{.schedule = std::move(schedule), .probed = std::move(planning.probed)};
   } else if (has_moved > 0) {
-    calls.schedule->predicted_s = predicted_s;
-    calls.times.restart(predicted_s);
+    calls.predict(predicted_s);
   } else if (planning.call_s > 0) {
     calls.times.expect(planning.call_s);
   }
@@ -185,7 +179,7 @@ void DriftWatch::compare(PlannedCalls& calls, Challenger& challenger, Members& m
       network.keep(planner.hosts(), *challenger.probed);
       calls.version = network.version();
     }
-    calls.schedule = std::move(challenger.schedule);
+    calls.replace(std::move(challenger.schedule));
   }
   calls.challenger.reset();
   if (is_by_mpi && !is_replaced) {

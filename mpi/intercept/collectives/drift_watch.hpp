@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "collectives/agreed_times.hpp"
 #include "collectives/background_plan.hpp"
@@ -44,7 +45,9 @@ struct PlannedCalls {
   int num_probes = 0;  ///< of the communicator, when the network was looked at last for these calls
   std::optional<Planning> planning{};
   std::optional<Challenger> challenger{};
-  double compared_s = 0.0;  ///< what calls took when the MPI's own were tried last; 0: never
+  /// What calls by this schedule took when the MPI's own were tried last, on the network on which
+  /// it is predicted; 0: they were not.
+  double compared_s = 0.0;
 
   /// Whether the next call is one by which ranks agree.
   [[nodiscard]] bool is_due() const {
@@ -60,6 +63,22 @@ struct PlannedCalls {
     }
   }
   void count() { times.count(); }
+  /// Whether the MPI's own calls may be faster by now than these, which take so long.
+  [[nodiscard]] bool may_mpi_be_faster(double call_s, double max_ratio) const {
+    const double usual_s = compared_s > 0 ? compared_s : schedule->predicted_s;
+    return call_s > usual_s * (1 + max_ratio);
+  }
+  /// From the next call on another schedule is in use; null: the MPI's own calls.
+  void replace(std::unique_ptr<fairlead::collectives::Schedule> next_schedule) {
+    schedule = std::move(next_schedule);
+    compared_s = 0.0;
+  }
+  /// On the network as it is now the schedule in use takes another time.
+  void predict(double predicted_s) {
+    schedule->predicted_s = predicted_s;
+    times.restart(predicted_s);
+    compared_s = 0.0;
+  }
   /// What the next call follows, null for the MPI's own; to be asked once for each call.
   [[nodiscard]] const fairlead::collectives::Schedule* next() {
     const bool is_new = challenger && challenger->comparison.begin_call();

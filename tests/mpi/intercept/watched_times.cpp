@@ -3,9 +3,11 @@
 // a probe changes; no MPI, and the times are invented.
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "../../core/catch.hpp"
+#include "collectives/drift_watch.hpp"
 #include "collectives/network_now.hpp"
 #include "collectives/schedule_comparison.hpp"
 #include "collectives/watched_call.hpp"
@@ -224,6 +226,28 @@ TEST_CASE("comparison: which of a pair comes first changes from pair to pair") {
   for (int call = 0; call < 9; ++call) is_new.push_back(comparison.begin_call());
 
   CHECK(is_new == std::vector<bool>{true, false, true, true, false, false, true, true, false});
+}
+
+TEST_CASE("comparison: what calls took when the MPI's own were tried counts for their schedule") {
+  const auto schedule = [](double predicted_s) {
+    fairlead::collectives::Schedule planned;
+    planned.predicted_s = predicted_s;
+    return std::make_unique<fairlead::collectives::Schedule>(planned);
+  };
+  constexpr double kRatio = 0.2;
+  PlannedCalls calls{.request = {}, .schedule = schedule(1e-3), .times = {1e-3, kRule}};
+
+  CHECK(calls.may_mpi_be_faster(1.3e-3, kRatio));
+  calls.compared_s = 5e-3;
+  CHECK_FALSE(calls.may_mpi_be_faster(5.1e-3, kRatio));
+  CHECK(calls.may_mpi_be_faster(6.1e-3, kRatio));
+
+  calls.replace(schedule(2e-3));
+  CHECK(calls.may_mpi_be_faster(3e-3, kRatio));
+
+  calls.compared_s = 5e-3;
+  calls.predict(1e-3);
+  CHECK(calls.may_mpi_be_faster(3e-3, kRatio));
 }
 
 TEST_CASE("probing: what one probe leaves out is known from an earlier one") {
