@@ -54,17 +54,14 @@ template <class Native, class IsAccepted, class Facts, class Follow>
     const Followed found = find_schedule(comm, call);
     if (found.schedule == nullptr && found.watched == nullptr) return {.is_native = true};
     const auto make = [&] {
-      if (found.schedule == nullptr) {
-        const ReturnedErrors errors(comm);
-        return native();
-      }
-      return is_right ? follow(*found.schedule, *found.members)
-                      : take_part(*found.schedule, *found.members, call);
+      if (found.schedule != nullptr && is_right) return follow(*found.schedule, *found.members);
+      const ReturnedErrors errors(comm);
+      return is_right ? native() : take_part(comm, found, call);
     };
     const int code = found.watched == nullptr ? code_of(make) : watched_call(*found.watched, make);
     // After an error, too: the others may have none, and agree with this rank now.
     if (found.watched != nullptr && found.watched->is_due()) look_after(comm, *found.watched);
-    return {.is_native = !is_right && found.schedule != nullptr, .code = code};
+    return {.is_native = !is_right, .code = code};
   } catch (const MpiFailure& failure) {
     return {.code = failure.code};
   } catch (...) {

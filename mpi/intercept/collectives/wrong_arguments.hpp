@@ -12,10 +12,11 @@ namespace fairlead::intercept {
 [[nodiscard]] bool may_take_part(fairlead::collectives::Operation operation);
 
 /// Takes part with memory of its own: sends zeros, and drops what comes. So the others get through,
-/// and the next call finds no message of this one. Collective over the communicator.
+/// and the next call finds no message of this one: also where the MPI's own call is compared with a
+/// schedule, since the next call of the other ranks may follow it. Collective over the
+/// communicator.
 /// @pre may_take_part
 /// @return an MPI error code
-int take_part(const fairlead::collectives::Schedule& schedule,
-              fairlead::collectives::Members& members, const CollectiveCall& call) noexcept;
+int take_part(MPI_Comm comm, const Followed& found, const CollectiveCall& call) noexcept;
 
 }  // namespace fairlead::intercept

@@ -20,8 +20,9 @@
 //                                  each rank; prints "repeated N" where all are right
 // collectives sizes CALLS          sums of two sizes in turn; prints "repeated N" likewise
 // collectives near CALLS           the same, of sizes between the same powers of two
-// collectives errors CALLS         broadcasts, every fourth of which fails on the last rank; prints
-//                                  "errors N, right M"
+// collectives errors CALLS [RANK]  broadcasts by rank 0, every fourth of which fails on one rank,
+// by
+//                                  default the last one; prints "errors N, right M"
 // collectives roots CALLS          broadcasts and sums by all roots in turn, of growing messages;
 //                                  prints "errors N, right M"
 // collectives crowded CALLS        the same where the MPI has hardly any communicator left
@@ -212,7 +213,7 @@ int main(int argc, char** argv) {
   if (mode == "sizes") repeat_sizes(std::atoi(argv[2]), 4096, 32768);
   if (mode == "near") repeat_sizes(std::atoi(argv[2]), 4096, 6144);
   if (mode == "handlers") watch_handler(std::atoi(argv[2]));
-  if (mode == "errors") go_on_after_errors(std::atoi(argv[2]));
+  if (mode == "errors") go_on_after_errors(std::atoi(argv[2]), argc > 3 ? std::atoi(argv[3]) : -1);
   if (mode == "roots") call_by_all_roots(MPI_COMM_WORLD, std::atoi(argv[2]));
   if (mode == "crowded") call_where_communicators_are_few(std::atoi(argv[2]));
   if (mode == "between") call_between_groups();
