@@ -6,13 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "wire/little_endian.hpp"
 
 namespace fairlead::relay {
 
@@ -22,7 +23,7 @@ inline constexpr std::size_t kQuestionBytes = sizeof(std::uint64_t);
 
 [[nodiscard]] inline std::vector<std::byte> question_about(std::uint64_t message) {
   std::vector<std::byte> bytes(kQuestionBytes);
-  std::memcpy(bytes.data(), &message, kQuestionBytes);
+  Writer(bytes).number(message);
   return bytes;
 }
 
@@ -48,8 +49,7 @@ class MatchQuestions {
   }
   /// Takes a question that has arrived. @pre content has kQuestionBytes  @return the same
   [[nodiscard]] std::vector<Key> ask(const Key& question, std::span<const std::byte> content) {
-    std::uint64_t about = 0;
-    std::memcpy(&about, content.data(), kQuestionBytes);
+    const auto about = Reader(content).number<std::uint64_t>();
     waiting_.push_back({question, {question.first, about}});
     return take_answerable();
   }

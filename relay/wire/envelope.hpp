@@ -5,9 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
+
+#include "wire/little_endian.hpp"
 
 namespace fairlead::relay {
 
@@ -32,21 +33,25 @@ inline constexpr std::array<std::byte, 3> kEnvelopeMark{std::byte{'F'}, std::byt
 
 [[nodiscard]] inline EnvelopeBytes to_bytes(const Envelope& envelope) {
   EnvelopeBytes bytes{};
-  std::memcpy(bytes.data(), detail::kEnvelopeMark.data(), 3);
-  std::memcpy(bytes.data() + 3, &envelope.src_rank, 4);
-  std::memcpy(bytes.data() + 7, &envelope.number, 8);
-  std::memcpy(bytes.data() + 15, &envelope.size_bytes, 8);
+  Writer writer(bytes);
+  writer.bytes(detail::kEnvelopeMark);
+  writer.number(envelope.src_rank);
+  writer.number(envelope.number);
+  writer.number(envelope.size_bytes);
   return bytes;
 }
 
 /// @return nothing if the bytes are no envelope, which only an error of the program can cause
 [[nodiscard]] inline std::optional<Envelope> parse_envelope(
     std::span<const std::byte, kEnvelopeBytes> bytes) {
-  if (std::memcmp(bytes.data(), detail::kEnvelopeMark.data(), 3) != 0) return std::nullopt;
+  Reader reader(bytes);
+  auto mark = detail::kEnvelopeMark;
+  reader.bytes(mark);
+  if (mark != detail::kEnvelopeMark) return std::nullopt;
   Envelope envelope;
-  std::memcpy(&envelope.src_rank, bytes.data() + 3, 4);
-  std::memcpy(&envelope.number, bytes.data() + 7, 8);
-  std::memcpy(&envelope.size_bytes, bytes.data() + 15, 8);
+  envelope.src_rank = reader.number<std::uint32_t>();
+  envelope.number = reader.number<std::uint64_t>();
+  envelope.size_bytes = reader.number<std::uint64_t>();
   return envelope;
 }
 

@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -42,7 +41,7 @@ Proof proof_by(std::string_view who, const HelloBytes& hello, const Nonce& nonce
 
 Nonce nonce_of(const AnswerBytes& answer) {
   Nonce nonce{};
-  std::copy_n(answer.begin(), kNonceBytes, nonce.begin());
+  Reader(answer).bytes(nonce);
   return nonce;
 }
 
@@ -161,8 +160,8 @@ HelloBytes to_bytes(const Hello& hello) {
   writer.number(static_cast<std::uint8_t>(hello.role));
   writer.number(std::uint8_t{0});
   writer.number(hello.index);
-  std::copy(hello.job.begin(), hello.job.end(), bytes.begin() + 12);
-  std::copy(hello.nonce.begin(), hello.nonce.end(), bytes.begin() + 12 + kJobBytes);
+  writer.bytes(hello.job);
+  writer.bytes(hello.nonce);
   return bytes;
 }
 
@@ -175,8 +174,8 @@ std::optional<Hello> parse_hello(std::span<const std::byte, kHelloBytes> bytes) 
   if (role < 1 || role > 2 || unused != 0) return std::nullopt;
   Hello hello{.role = static_cast<Role>(role), .index = 0, .job = {}, .nonce = {}};
   hello.index = reader.number<std::uint32_t>();
-  std::copy_n(bytes.begin() + 12, kJobBytes, hello.job.begin());
-  std::copy_n(bytes.begin() + 12 + kJobBytes, kNonceBytes, hello.nonce.begin());
+  reader.bytes(hello.job);
+  reader.bytes(hello.nonce);
   return hello;
 }
 
@@ -185,17 +184,20 @@ AnswerBytes make_answer(const HelloBytes& hello, const Key& key) {
   Sodium::loaded().fill_random(nonce);
   const Proof proof = proof_by(kOfAnswerer, hello, nonce, key);
   AnswerBytes bytes{};
-  std::copy(nonce.begin(), nonce.end(), bytes.begin());
-  std::copy(proof.begin(), proof.end(), bytes.begin() + kNonceBytes);
+  Writer writer(bytes);
+  writer.bytes(nonce);
+  writer.bytes(proof);
   return bytes;
 }
 
 std::optional<Proof> check_answer(const HelloBytes& hello, const AnswerBytes& answer,
                                   const Key& key) {
-  const Nonce nonce = nonce_of(answer);
-  const Proof expected = proof_by(kOfAnswerer, hello, nonce, key);
+  Reader reader(answer);
+  Nonce nonce{};
   Proof given{};
-  std::copy_n(answer.begin() + kNonceBytes, kProofBytes, given.begin());
+  reader.bytes(nonce);
+  reader.bytes(given);
+  const Proof expected = proof_by(kOfAnswerer, hello, nonce, key);
   if (!Sodium::loaded().are_equal(expected, given)) return std::nullopt;
   return proof_by(kOfCaller, hello, nonce, key);
 }

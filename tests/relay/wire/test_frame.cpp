@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is on the wire: headers of frames, and the proof of a key.
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <random>
+#include <stdexcept>
+#include <vector>
 
 #include "catch.hpp"
+#include "wire/envelope.hpp"
 #include "wire/frame.hpp"
+#include "wire/little_endian.hpp"
 #include "wire/proof.hpp"
 
 using namespace fairlead::relay;
@@ -88,6 +95,29 @@ TEST_CASE("frame: random bytes are never taken for a header with a payload too l
     const auto header = parse_frame_header(bytes);
     if (header) REQUIRE(header->payload_bytes() <= kMaxSegmentBytes);
   }
+}
+
+TEST_CASE("envelope: a mark, the sender, the number and the size, in little-endian order") {
+  const EnvelopeBytes bytes =
+      to_bytes(Envelope{.src_rank = 0x01020304, .number = 5, .size_bytes = 0x0607});
+  std::vector<int> values;
+  for (const std::byte byte : bytes) values.push_back(std::to_integer<int>(byte));
+  CHECK(values == std::vector<int>{'F', 'L', 'e', 4, 3, 2, 1, 5, 0, 0, 0, 0,
+                                   0,   0,   0,   7, 6, 0, 0, 0, 0, 0, 0});
+  const auto envelope = parse_envelope(bytes);
+  REQUIRE(envelope);
+  CHECK((envelope->src_rank == 0x01020304 && envelope->number == 5));
+  CHECK(envelope->size_bytes == 0x0607);
+}
+
+TEST_CASE("wire: nothing is read or written behind the end") {
+  std::array<std::byte, 3> bytes{};
+  CHECK_THROWS_AS(Reader(bytes).number<std::uint32_t>(), std::out_of_range);
+  CHECK_THROWS_AS(Writer(bytes).number(std::uint32_t{1}), std::out_of_range);
+  std::array<std::byte, 4> more{};
+  CHECK_THROWS_AS(Reader(bytes).bytes(more), std::out_of_range);
+  CHECK_THROWS_AS(Writer(bytes).bytes(more), std::out_of_range);
+  CHECK(bytes == std::array<std::byte, 3>{});
 }
 
 TEST_CASE("proof: both ends with the key agree") {
