@@ -37,6 +37,9 @@ MOST_HISTORIES = 2000
 MOST_ADDITIONS = 16
 """Files of additions from which on they are moved into one."""
 
+MOST_NAMED = 4 * MOST_ADDITIONS
+"""Names of additions moved earlier that the file keeps, for processes that still read them."""
+
 MERGING_S = 600.0
 """A process that moves them has ended by then."""
 
@@ -59,13 +62,16 @@ def recall(path: Path, empty: History, report: Callable[[str], object] | None = 
         empty: The program, its ranks and hosts.
         report: Gets a line where the file cannot be used: it is damaged, or of another version.
     """
+    # The additions first: what another process moves into the file meanwhile, and removes, is then
+    # read twice, which the file's list of what it holds makes up for, and not missed.
+    additions = _additions(path)
     kept = empty
     try:
         kept = History.load(path)
     except InputError as error:
         if report is not None and path.exists():
             report(f"earlier runs are not used: {error}")
-    return _with_additions(kept, _additions(path))
+    return _with_additions(kept, additions)
 
 
 def add(path: Path, empty: History, *runs: RunTime, retries: Sequence[Retry] = ()) -> History:
@@ -134,8 +140,13 @@ def _merge(path: Path) -> None:
     """
     with _sole_merger(path):
         additions = _additions(path)
-        merged = _with_additions(History.load(path), additions)
-        merged.model_copy(update={"merged": tuple(additions)}).save(path)
+        kept = History.load(path)
+        merged = _with_additions(kept, additions)
+        # A reader that has found additions before they were moved here finds the name of each of
+        # them here, also after the next merge.
+        earlier = [name for name in kept.merged if name not in additions]
+        names = (*earlier[-MOST_NAMED:], *additions)
+        merged.model_copy(update={"merged": names}).save(path)
         for name in additions:
             (_folder(path) / name).unlink(missing_ok=True)
 

@@ -265,6 +265,36 @@ def test_a_history_of_the_version_before_is_read(tmp_path: Path) -> None:
     path.write_text(EMPTY.model_dump_json().replace('"version":2', '"version":1'))
     assert history_store.add(path, EMPTY, run(1.0)).runs[0].seconds == 1.0
 
+@pytest.mark.parametrize("is_moved_before", [False, True])
+@pytest.mark.parametrize("num_merges", [1, 2])
+def test_runs_that_are_moved_while_another_process_reads_them_count_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, num_merges: int, is_moved_before: bool
+) -> None:
+    path = tmp_path / "h.json"
+    for number in range(3):
+        history_store.add(path, EMPTY, run(number))
+    load = History.load
+
+    def move() -> None:
+        monkeypatch.setattr(History, "load", load)
+        for later in range(num_merges):
+            history_store._merge(path)
+            history_store.add(path, EMPTY, run(10 + later))
+
+    def load_while_another_moves(file: Path) -> History:
+        if is_moved_before:
+            move()
+            return load(file)
+        found = load(file)
+        move()
+        return found
+
+    monkeypatch.setattr(History, "load", load_while_another_moves)
+    found = [one.seconds for one in history_store.recall(path, EMPTY).runs]
+
+    assert [seconds for seconds in found if seconds < 10] == [0, 1, 2]
+
+
 
 def test_nothing_is_kept_in_a_store_of_another_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
