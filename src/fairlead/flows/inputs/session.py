@@ -219,8 +219,8 @@ def prepare(
             source, whole, request.network.skip_unreachable, narrator,
             has_budget=request.network.budget_s is not None,
         )  # fmt: skip
-        arguments = request.launcher.arguments
-        with raise_unmeasured(launcher, directory):
+        arguments, stdin = request.launcher.arguments, SharedInput()
+        with raise_unmeasured(launcher, directory, stdin):
             found.look(lambda: steps.unreachable_hosts(launcher, whole, launcher_args=arguments))
         reachable, launchers, cpus = _observe(request, launcher, found.cluster, narrator, steps)
         found.give_slots(reachable)
@@ -228,7 +228,6 @@ def prepare(
         # The program first: the measuring processes then stay for the decision, and never run at
         # the same time as the program.
         probe_program.close()
-        stdin = SharedInput()
         program = find_traffic(
             request, launcher, reachable, directory, narrator, stdin=stdin, trace=steps.trace
         )
@@ -242,7 +241,7 @@ def prepare(
             if program.is_users_run and program.lack:
                 raise NoTraceError(program.lack)
             measures_again = request.network.source is None
-            with raise_unmeasured(launcher, directory):
+            with raise_unmeasured(launcher, directory, stdin, program):
                 cluster, network = found.settle(
                     program.traffic, launchers, measures_again=measures_again
                 )

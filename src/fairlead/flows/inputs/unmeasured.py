@@ -6,9 +6,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from fairlead.act.launch import Launcher, SchedulerLauncher
+from fairlead.act.launch import Launcher, SchedulerLauncher, SharedInput
 from fairlead.errors import Error, LaunchError, ProbeError
 from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.inputs.traced_start import TracedProgram
 
 __all__ = ["UnmeasuredError", "raise_unmeasured"]
 
@@ -19,16 +20,32 @@ class UnmeasuredError(Error):
     Attributes:
         launcher: The launcher of the program.
         directory: Folder of the run.
+        stdin: Standard input of the program, of which a traced run may have read.
+        program: What a traced run has shown; None where there was none before.
     """
 
-    def __init__(self, why: str, launcher: Launcher, directory: RunDirectory) -> None:
+    def __init__(
+        self,
+        why: str,
+        launcher: Launcher,
+        directory: RunDirectory,
+        stdin: SharedInput,
+        program: TracedProgram | None = None,
+    ) -> None:
         super().__init__(why)
         self.launcher = launcher
         self.directory = directory
+        self.stdin = stdin
+        self.program = program
 
 
 @contextlib.contextmanager
-def raise_unmeasured(launcher: Launcher, directory: RunDirectory) -> Iterator[None]:
+def raise_unmeasured(
+    launcher: Launcher,
+    directory: RunDirectory,
+    stdin: SharedInput,
+    program: TracedProgram | None = None,
+) -> Iterator[None]:
     """Let a failure to measure be an `UnmeasuredError` where the hosts are the scheduler's.
 
     Hosts that an MPI's own launcher reaches are the user's to correct: there the failure stays what
@@ -42,4 +59,4 @@ def raise_unmeasured(launcher: Launcher, directory: RunDirectory) -> Iterator[No
     except (LaunchError, ProbeError) as error:
         if not isinstance(launcher, SchedulerLauncher):
             raise
-        raise UnmeasuredError(str(error), launcher, directory) from error
+        raise UnmeasuredError(str(error), launcher, directory, stdin, program) from error

@@ -13,8 +13,10 @@ from fairlead.act.launch import Finished
 from fairlead.decide.decision import Decision
 from fairlead.decide.placement import require_method
 from fairlead.files import run_directory
+from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs.interruption import ended_by, report_interruption
 from fairlead.flows.inputs.session import Session, prepare, probe_program_for, result_kept
+from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.inputs.unmeasured import UnmeasuredError
 from fairlead.flows.request import Request
 from fairlead.flows.run.announcement import (
@@ -112,13 +114,13 @@ def run(
             try:
                 session = prepare(request, narrator, probe_program, alongside=alongside)
             except UnmeasuredError as error:
+                probe_program.close()
                 return _go_on_unmeasured(request, error, narrator, is_dry=is_dry)
             until_end.enter_context(report_interruption(session.directory, narrator))
             until_end.enter_context(session.directory.note_failure())
             until_end.enter_context(result_kept(session.program, session.directory, narrator))
-            program = session.program
-            if program.exclusive and not (program.is_users_run or program.is_stopped or is_dry):
-                return _end_with_traced_run(session)
+            if _ends_with_traced_run(session.program) and not is_dry:
+                return _end_with_traced_run(session.program, session.directory, narrator)
             decision = decide(session)
         if session.program.is_users_run:
             return _record_first_run(session, decision, announce)
@@ -164,6 +166,9 @@ def _go_on_unmeasured(
 ) -> int:
     """The exit code of a program that starts as by its launcher alone."""
     launcher, directory = error.launcher, error.directory
+    if error.program is not None and _ends_with_traced_run(error.program) and not is_dry:
+        narrator.report(f"nothing is placed: {error}")
+        return _end_with_traced_run(error.program, directory, narrator)
     narrator.report(
         f"nothing is placed: {error}; the program starts as {launcher.name} alone starts it; the "
         f"record of this run: {directory.path}"
@@ -172,7 +177,7 @@ def _go_on_unmeasured(
     if is_dry:
         return 0
     spec = request.launch_spec(request.cluster)
-    return start_by_launcher_alone(launcher, spec, directory, narrator)
+    return start_by_launcher_alone(launcher, spec, directory, narrator, error.stdin)
 
 
 def plan_features(session: Session, decision: Decision) -> list[FeaturePlan]:
@@ -199,16 +204,23 @@ def _record_first_run(
     return 0
 
 
-def _end_with_traced_run(session: Session) -> int:
+def _ends_with_traced_run(program: TracedProgram) -> bool:
+    """Whether the program would fail if it were started again after its whole traced run."""
+    return bool(program.exclusive) and not (program.is_users_run or program.is_stopped)
+
+
+def _end_with_traced_run(
+    program: TracedProgram, directory: RunDirectory, narrator: Narrator
+) -> int:
     """The exit code of a run that ends with the traced one, whose files would be in the way."""
-    exclusive = session.program.exclusive
+    exclusive = program.exclusive
     named = ", ".join(exclusive[:3]) + (" ..." if len(exclusive) > 3 else "")
-    session.narrator.report(
+    narrator.report(
         f"not starting the program again: it created {named} exclusively (O_EXCL), which fails a "
         "second time; the traced run is the result, and the next run is placed; the record "
-        f"of this run: {session.directory.path}"
+        f"of this run: {directory.path}"
     )
-    session.directory.note("end", {"exit_code": 0, "exclusive": exclusive})
+    directory.note("end", {"exit_code": 0, "exclusive": exclusive})
     return 0
 
 

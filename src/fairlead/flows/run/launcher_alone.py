@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fairlead.act import launch
-from fairlead.act.launch import Launcher, LaunchSpec
+from fairlead.act.launch import Launcher, LaunchSpec, SharedInput
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs.interruption import ended_by
 from fairlead.narrator import Narrator
@@ -13,17 +13,29 @@ __all__ = ["start_by_launcher_alone"]
 
 
 def start_by_launcher_alone(
-    launcher: Launcher, spec: LaunchSpec, directory: RunDirectory, narrator: Narrator
+    launcher: Launcher,
+    spec: LaunchSpec,
+    directory: RunDirectory,
+    narrator: Narrator,
+    stdin: SharedInput | None = None,
 ) -> int:
     """Start the program and wait for it; standard streams and signals are passed on.
+
+    Args:
+        launcher: Starts it.
+        spec: What is started.
+        directory: Gets the command and its end.
+        narrator: Reports what a signal has ended.
+        stdin: Standard input that an earlier run of the program may have read; None: there was no
+            such run.
 
     Returns:
         The exit code of the launcher.
     """
     command = launcher.prepare_command(spec, directory.path)
     directory.note("start", {"launcher_command": command})
-    with directory.note_failure():
-        finished = launch.run(command, stdin=0, is_users=True)
+    with directory.note_failure(), (stdin or SharedInput()).open(last=True) as source:
+        finished = launch.run(command, stdin=source, is_users=True)
     end: dict[str, object] = {"exit_code": finished.returncode, "seconds": finished.seconds}
     if finished.signal is not None:
         end["signal"] = finished.signal
