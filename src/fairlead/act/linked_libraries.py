@@ -20,4 +20,7 @@ def list_libraries(program: Path | str, env: Mapping[str, str] | None = None) ->
     """
     command = ["ldd", str(program)]
     whole = {**os.environ, **(env or {})}
-    return subprocess.run(command, check=False, capture_output=True, text=True, env=whole).stdout
+    # Standard input is the program's.
+    return subprocess.run(
+        command, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=whole
+    ).stdout

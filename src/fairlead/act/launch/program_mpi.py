@@ -112,7 +112,8 @@ def _banner(library: str) -> str:
     try:
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _ASK, library],
-            check=False, capture_output=True, text=True, timeout=_ANSWER_S, env=env,
+            check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=_ANSWER_S, env=env,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return ""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.act.launch import SharedInput, run
+from fairlead.act.linked_libraries import list_libraries
 from fairlead.errors import InputError
 
 
@@ -77,3 +78,24 @@ def test_no_room_for_what_has_to_be_kept_is_an_error(
 
     with pytest.raises(InputError, match=f"standard input: cannot be kept .* {gone}: No such"):
         read_by(SharedInput(out), "cat")
+
+
+def test_looking_at_a_program_reads_none_of_its_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ldd = tmp_path / "ldd"
+    ldd.write_text("#!/bin/sh\ncat\n")
+    ldd.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    kept = os.dup(0)
+    out, into = os.pipe()
+    try:
+        os.dup2(out, 0)
+        os.write(into, b"the program's")
+        os.close(into)
+        assert list_libraries("solver") == ""
+        assert os.read(0, 100) == b"the program's"
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+        os.close(out)
