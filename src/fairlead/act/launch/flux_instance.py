@@ -18,7 +18,7 @@ __all__ = ["cluster_from_flux", "is_in_flux", "parse_resource_set", "rank_of_flu
 
 _ANSWER_S = 20.0
 _IDS = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
-_HOSTS = ("flux", "hostlist", "--expand", "instance")
+_LIST_HOSTS = ("flux", "hostlist", "--expand", "instance")
 _RESOURCES = ("flux", "resource", "R", "--states=up")
 
 
@@ -52,9 +52,7 @@ def cluster_from_flux(env: Mapping[str, str] | None = None) -> Cluster | None:
 def rank_of_flux_host(host: str) -> int | None:
     """The broker's rank on a host of this instance; None where there is none."""
     try:
-        answer = run(
-            ["flux", "hostlist", "--expand", "instance"], capture=True, timeout_s=_ANSWER_S
-        )
+        answer = run([*_LIST_HOSTS], capture=True, timeout_s=_ANSWER_S)
     except LaunchError:
         return None
     hosts = answer.stdout.split()
