@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,14 @@ from fairlead.act.launch import Finished
 from fairlead.files.run_directory import SEEN_TRAFFIC
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.inputs.traced_start import TracedProgram
+from fairlead.flows.inputs.tracing import keep_traffic
+from fairlead.flows.request import Request
 from fairlead.flows.run.learning import learn_from_run
 from fairlead.flows.run.watched_traffic import watch_traffic
-from fairlead.measure.known_inputs import KnownInput
+from fairlead.measure.known_inputs import KnownInput, earlier_inputs
 from fairlead.measure.profile_cache import recall_traffic
 from fairlead.model.coverage import Coverage
+from fairlead.narrator import Narrator
 from fairlead.watch.history import now
 
 GUESS = KnownInput(
@@ -35,11 +39,20 @@ def ring(shift: int, calls: int = 10, **more: Any) -> fl.Traffic:
     return fl.Traffic(1e5 * calls * sent, calls * sent, 1e5 * sent, **more)
 
 
+REQUEST = Request(("./solver",), 4, fl.Cluster(("a", "b"), (2, 2)))
+"""As of the sessions of `Run`."""
+
+
 class Run:
     """A run by a traffic, whose own is seen then."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    @property
+    def again(self) -> Run:
+        """The next run of the program."""
+        return Run(self.folder / "again")
 
     def learn(
         self, used: fl.Traffic, seen: fl.Traffic | None, guess: KnownInput | None = None
@@ -113,6 +126,58 @@ def test_a_partial_trace_is_replaced_by_a_whole_one(run: Run) -> None:
     lines = run.learn(ring(1, origin=partial), ring(1))
     assert lines == ["traffic: now known of a whole run"]
     assert run.known() is not None
+
+
+PART = {"how": "traced", "partial": Coverage(4, (), 30.0, 31.0).facts()}
+SHORTER = {"how": "traced", "partial": Coverage(4, (), 12.0, 12.0).facts()}
+
+
+def test_a_part_of_a_run_corrects_no_whole_traffic(run: Run) -> None:
+    assert run.learn(ring(1), ring(2, origin=PART)) == []
+    assert run.known() is None
+    assert not run.learned()["is_corrected"]
+    assert run.learned()["difference"] is None
+    assert run.learned()["partial"]["least_s"] == 30.0
+
+
+def test_a_part_of_a_run_is_kept_where_the_traffic_was_guessed_and_checks_no_guess(
+    run: Run,
+) -> None:
+    lines = run.learn(ring(1), ring(2, origin=PART), GUESS)
+
+    assert lines == [
+        "traffic: the guess is not checked; what this run has sent is kept for the next one, "
+        "partial: covers the first 30 s to 31 s of the run, of all 4 ranks"
+    ]
+    known = run.known()
+    assert known is not None and known.bytes[0, 2] == 1e6
+
+
+def test_a_part_of_a_run_replaces_a_shorter_part_and_no_longer_one(run: Run) -> None:
+    keep_traffic(REQUEST, OPEN_MPI, Narrator(), {}, ring(1, origin=PART))
+
+    assert run.learn(ring(1, origin=PART), ring(2, origin=SHORTER)) == []
+
+    known = run.known()
+    assert known is not None and known.bytes[0, 1] == 1e6
+    longer = run.again.learn(ring(1, origin=SHORTER), ring(3, origin=PART))
+    assert longer == [
+        "traffic: what this run has sent is kept for the next one, partial: covers the first 30 s "
+        "to 31 s of the run, of all 4 ranks"
+    ]
+    known = run.known()
+    assert known is not None and known.bytes[0, 3] == 1e6
+
+
+def test_a_part_of_a_run_says_nothing_about_guesses_of_other_inputs(run: Run) -> None:
+    other = dataclasses.replace(REQUEST, program=("./solver", "2"))
+    keep_traffic(other, OPEN_MPI, Narrator(), {}, ring(1))
+    keep_traffic(REQUEST, OPEN_MPI, Narrator(), {}, ring(2, origin=PART))
+
+    found = earlier_inputs(REQUEST.program, OPEN_MPI)
+
+    assert len(found) == 2
+    assert all(one.guess is None for one in found)
 
 
 def test_a_full_disk_costs_one_line(run: Run, tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ class TracedStart:
         narrator: Prints for the user.
         stdin: Standard input of this run and of each later one; None for nothing.
         trace: As `fairlead.measure.trace.trace`.
-        keep: Keeps its traffic for later runs.
+        keep: Keeps its traffic for later runs; false where they do not use it.
     """
 
     request: Request
@@ -103,7 +103,7 @@ class TracedStart:
     narrator: Narrator
     stdin: SharedInput | None
     trace: Callable[..., TracedRun]
-    keep: Callable[[Traffic], None]
+    keep: Callable[[Traffic], bool]
 
     def run(self) -> TracedProgram:
         """The run of the kind that was asked for."""
@@ -226,7 +226,8 @@ class TracedStart:
         what = coverage.line() if coverage else "whole"
         if not covers_enough(traffic):
             return f"its traffic is in {self.directory.path} alone, {what}"
-        self.keep(traffic)
+        if not self.keep(traffic):  # More of it is known, or the cache cannot be written.
+            return f"its traffic is in {self.directory.path} alone, {what}"
         return f"its traffic is kept for the next run, {what}"
 
     def _note_end(self, error: TraceError) -> None:

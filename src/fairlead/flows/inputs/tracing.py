@@ -97,26 +97,37 @@ def keep_traffic(
     narrator: Narrator,
     inputs: profile_cache.Stamps,
     traffic: Traffic,
-) -> None:
+) -> bool:
     """Keep the traffic for later runs; where that is not possible it is still used for this one.
 
-    A partial one does not replace a whole one.
+    A partial one replaces neither a whole one nor one that covers more. Nor does it show what a
+    guess from another input is worth.
+
+    Returns:
+        Whether later runs use it.
     """
     program, num_ranks = request.program, request.num_ranks
-    if _is_partial(traffic):
+    coverage = Coverage.of_origin(traffic.origin, traffic.num_ranks)
+    if coverage is not None:
         kept = profile_cache.recall_traffic(program, num_ranks, launcher)
-        if kept is not None and not _is_partial(kept):
-            return
+        if kept is not None and not _covers_as_much(coverage, kept):
+            return False
     try:
-        guess = compare_with_earlier(traffic, request, launcher)
+        guess = None if coverage else compare_with_earlier(traffic, request, launcher)
         profile_cache.remember_traffic(traffic, program, num_ranks, launcher, inputs)
         remember_input(program, num_ranks, launcher, guess)
     except InputError as error:
         narrator.report_loss(f"traffic: not cached for later runs: {error}")
+        return False
+    return True
 
 
-def _is_partial(traffic: Traffic) -> bool:
-    return Coverage.of_origin(traffic.origin, traffic.num_ranks) is not None
+def _covers_as_much(partial: Coverage, kept: Traffic) -> bool:
+    """Whether a partial trace is of as long a part of the run as the one that is kept."""
+    before = Coverage.of_origin(kept.origin, kept.num_ranks)
+    return before is not None and (
+        (len(partial.missing), -partial.least_s) <= (len(before.missing), -before.least_s)
+    )
 
 
 def record_traffic(program: TracedProgram, directory: RunDirectory) -> None:

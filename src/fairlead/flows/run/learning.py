@@ -12,6 +12,7 @@ from fairlead.flows.inputs.session import Session
 from fairlead.flows.inputs.tracing import keep_traffic
 from fairlead.measure.known_traffic import MOST_DIFFERENCE, traffic_difference
 from fairlead.measure.profile_cache import Stamps
+from fairlead.model.coverage import Coverage
 from fairlead.model.traffic import CollectiveCall, Traffic, sum_over_communicators
 
 __all__ = ["Learned", "learn_from_run"]
@@ -56,7 +57,10 @@ def learn_from_run(
         if guess is not None and has_ended_well:
             session.narrator.report("traffic: this run left no trace; the guess is not checked")
         return Learned(guessed_from=guessed_from)
+    coverage = Coverage.of_origin(seen.origin, seen.num_ranks)
     try:
+        if coverage is not None:
+            return _learn_part(session, seen, inputs, coverage, guessed_from)
         learned = _compare(session, seen, guessed_from)
         session.directory.note("learned", _facts(learned, seen))
         if learned.is_corrected:
@@ -64,6 +68,32 @@ def learn_from_run(
     except (Error, OSError, KeyboardInterrupt) as error:
         session.narrator.report(f"traffic: what this run has sent is not kept: {error}")
         return Learned(guessed_from=guessed_from)
+    return learned
+
+
+def _learn_part(
+    session: Session,
+    seen: Traffic,
+    inputs: Stamps | None,
+    coverage: Coverage,
+    guessed_from: tuple[str, ...] | None,
+) -> Learned:
+    """Keep the traffic of a part of a run where no more is known; it is compared with nothing.
+
+    A part may send otherwise than the whole.
+    """
+    is_new = guessed_from is not None or session.program.is_partial
+    is_kept = is_new and keep_traffic(
+        session.request, session.launcher, session.narrator, inputs or {}, seen
+    )
+    learned = Learned(None, is_kept, guessed_from)
+    session.directory.note("learned", _facts(learned, seen) | {"partial": coverage.facts()})
+    if is_kept:
+        unchecked = "" if guessed_from is None else "the guess is not checked; "
+        session.narrator.report(
+            f"traffic: {unchecked}what this run has sent is kept for the next one, "
+            f"{coverage.line()}"
+        )
     return learned
 
 
