@@ -13,6 +13,7 @@ import numpy as np
 import pydantic
 
 from fairlead.errors import Error, InputError
+from fairlead.measure.failed_probe import reason_of
 from fairlead.measure.long_trains import long_train_options
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.probe_result import PAIRS_FORMAT, read_document
@@ -109,7 +110,8 @@ def measure_rates(
 ) -> dict[str, HostInside]:
     """The same with the rates of all levels on which CPUs of a host differ.
 
-    Hosts measure at the same time, each by itself. What cannot be measured stays unknown.
+    Hosts measure at the same time, each by itself. What cannot be measured stays unknown, and the
+    host's `problem` is why.
 
     Args:
         program: Gets the order.
@@ -136,14 +138,20 @@ def measure_rates(
             cluster, options, timeout_s=TIMEOUT_S, formats=[PAIRS_FORMAT, INSIDE_FORMAT]
         )
         document = read_document(finished.stdout, INSIDE_FORMAT, _MeasuredTimes, "probe")
-    except Error:
-        document = None
-    if document is None or len(document.hosts) != cluster.num_hosts:
-        return dict(insides)
+        why = reason_of(finished.stderr)
+    except Error as error:
+        document, why = None, str(error)
+    found: list[_Times | None] = [None] * cluster.num_hosts
+    if document is not None:
+        is_whole = len(document.hosts) == cluster.num_hosts
+        found = document.hosts if is_whole else found
+        why = "the probe did not report it"
     measured = dict(insides)
-    for host, times in zip(cluster.hosts, document.hosts, strict=True):
-        if times is not None:
+    for host, order, times in zip(cluster.hosts, orders, found, strict=True):
+        if times is not None and times.pairs:
             measured[host] = _with_times(insides[host], times)
+        elif order["pairs"]:
+            measured[host] = dataclasses.replace(insides[host], problem=why)
     return measured
 
 
@@ -162,8 +170,6 @@ def _order_of(inside: HostInside) -> dict[str, Any]:
 
 
 def _with_times(inside: HostInside, times: _Times) -> HostInside:
-    if not times.pairs:
-        return inside
     topology, allowed = inside.topology, _cpus_of_job(inside)
     rates = {
         name: LevelRate(latency_s, bandwidth_Bps)

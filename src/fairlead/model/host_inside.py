@@ -41,7 +41,7 @@ class HostInside:
         rates: What was measured, by the name of the level; without those that were not.
         memory_Bps: Bytes per second that the CPUs of each socket read from memory together; `nan`
             where it was not measured. Empty where nothing was.
-        problem: Why the topology is not known; empty where it is.
+        problem: Why the topology, or else its rates, are not known; empty where they are.
     """
 
     xml: str = ""

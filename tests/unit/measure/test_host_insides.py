@@ -13,6 +13,7 @@ from synthetic_hosts import ONE_SOCKET, TWO_SOCKETS, synthetic_xml
 
 import fairlead as fl
 from fairlead.act.launch import Finished
+from fairlead.errors import Error, LaunchError
 from fairlead.measure.host_insides import measure_rates, pairs_of_levels, read_insides
 from fairlead.model.cpu_topology import read_cpu_topology
 from fairlead.model.host_inside import HostInside, LevelRate
@@ -113,6 +114,41 @@ def test_each_host_measures_its_own_levels_and_what_fails_stays_unknown() -> Non
     assert found["a"].rates == {"L3": LevelRate(1e-7, 2e10), "host": LevelRate(4e-7, 5e9)}
     assert found["a"].memory_Bps[0] == 1e11
     assert math.isnan(found["a"].memory_Bps[1])
+    assert found["b"] == insides["b"]
+
+
+class Failing(Program):
+    """One that fails, or prints nothing."""
+
+    def __init__(self, error: Error | None, stderr: str = "") -> None:
+        super().__init__()
+        self._error, self._stderr = error, stderr
+
+    def order(self, *_: object, **__: object) -> Finished:
+        if self._error is not None:
+            raise self._error
+        return Finished(returncode=1, seconds=0.1, stdout="", stderr=self._stderr)
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        (Failing(LaunchError("mpirun did not end within 60 s")), "did not end within 60 s"),
+        (Failing(None, "fairlead-probe: error no memory\n"), "no memory"),
+        (Program({"pairs": 3, "memory": []}, None), "hosts"),
+        (Program(None, None), "the probe did not report it"),
+    ],
+)
+def test_where_levels_cannot_be_measured_the_reason_is_kept(program: Program, why: str) -> None:
+    insides = {
+        "a": HostInside(synthetic_xml(TWO_SOCKETS), "0-63"),
+        "b": HostInside(synthetic_xml(ONE_SOCKET), "0-7"),
+    }
+
+    found = measure_rates(program, fl.Cluster.uniform(HOSTS, 1), insides)  # type: ignore[arg-type]
+
+    assert why in found["a"].problem
+    assert (found["a"].xml, found["a"].rates) == (insides["a"].xml, {})
     assert found["b"] == insides["b"]
 
 

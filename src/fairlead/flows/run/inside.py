@@ -15,7 +15,7 @@ from typing import Any
 
 from fairlead.act.launch import LaunchSpec, RankCpus
 from fairlead.decide.decision import Decision
-from fairlead.decide.inside import METHODS_INSIDE, map_inside, places_of
+from fairlead.decide.inside import METHODS_INSIDE, HostPlaces, map_inside, places_of
 from fairlead.decide.kept_decisions import decision_path
 from fairlead.errors import TopologyError
 from fairlead.flows.inputs.session import Session
@@ -129,8 +129,8 @@ def _find(session: Session, decision: Decision) -> FoundMapping | str:
     hosts = places_of(placement, usual, session.network.insides)
     if not hosts:
         return _reason_without_places(placement, usual)
-    if unmeasured := [one.host for one in hosts if not one.inside.rates]:
-        raise TopologyError(f"the levels inside {unmeasured[0]} were not measured")
+    if unmeasured := [one for one in hosts if not one.inside.rates]:
+        raise TopologyError(_unmeasured(unmeasured[0]))
     mapping = map_inside(
         hosts, usual, session.traffic,
         method=asked.method, metric=asked.metric, objective=asked.objective, seed=asked.seed,
@@ -141,6 +141,11 @@ def _find(session: Session, decision: Decision) -> FoundMapping | str:
     return FoundMapping(
         placement, usual, hosts, mapping, max(network_s, 0.0), _path(session, placement, usual)
     )
+
+
+def _unmeasured(places: HostPlaces) -> str:
+    why = f": {places.inside.problem}" if places.inside.problem else ""
+    return f"the levels inside {places.host} were not measured{why}"
 
 
 def _path(session: Session, placement: Placement, usual: Sequence[str]) -> Path:
