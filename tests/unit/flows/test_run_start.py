@@ -21,6 +21,7 @@ from fairlead.flows.run import placing
 from fairlead.flows.run.features import FeaturePlan
 from fairlead.flows.run.flow import launch_program, record_end
 from fairlead.watch.history import History, RunTime, now
+from fairlead.watch.proved_slower import ProvedSlower
 
 
 class Direct(OpenMpi4):
@@ -78,7 +79,7 @@ def test_a_decision_against_what_has_proved_slower_holds_where_something_has() -
     placed = Decision(fl.Placement(["a", "b"], [1, 0]), Gain(0.5, 0.4, 0.6), network_s=8.0)
 
     def still_holds(kept: Decision, history: History) -> bool:
-        return placing.still_holds(kept, history, history.find_dropped())
+        return placing.still_holds(kept, ProvedSlower(history))
 
     assert still_holds(barred, history(12.0, 12.0, 12.0))
     assert not still_holds(barred, history())

@@ -20,6 +20,7 @@ from fairlead.units import format_duration
 from fairlead.watch import history_store
 from fairlead.watch.collective_drift import DriftCounts
 from fairlead.watch.history import History, Retry, RunComparison, RunTime, now
+from fairlead.watch.proved_slower import ProvedSlower
 
 __all__ = ["RunLog"]
 
@@ -58,25 +59,19 @@ class RunLog:
         )
         self._path = history_store.history_path(self._find_key())
         build = earlier_build(request.program, request.num_ranks, launcher)
-        self._earlier = (
-            None if build is None else history_store.history_path(self._find_key(build=build))
-        )
         self._empty = History(
             program=request.program, num_ranks=request.num_ranks, hosts=cluster.hosts
         )
         self.kept = history_store.recall(self._path, self._empty, narrator.report)
+        self._earlier: History | None = None
+        if build is not None:
+            earlier = history_store.history_path(self._find_key(build=build))
+            self._earlier = history_store.recall(earlier, self._empty)
 
-    def find_dropped(self) -> set[tuple[str, ...]]:
-        """Placements that have proved slower, as the host of each rank.
-
-        What runs of an earlier build have shown holds until this one was run on the placement.
-        """
-        if self._earlier is None:
-            return self.kept.find_dropped()
-        earlier = history_store.recall(self._earlier, self._empty).find_dropped()
-        own = {run.host_of_rank for run in self.kept.runs}
-        retried = {mark.host_of_rank for mark in self.kept.retries}
-        return self.kept.find_dropped() | (earlier - own - retried)
+    @property
+    def slower(self) -> ProvedSlower:
+        """What has proved slower so far, also by runs of an earlier build."""
+        return ProvedSlower(self.kept, self._earlier)
 
     def follow_traffic(self) -> None:
         """Go on in the history of what is known now of the program's input files.

@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import math
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +34,7 @@ from fairlead.measure.profile_cache import Profile
 from fairlead.model.cost import evaluate
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
-from fairlead.watch.history import History
+from fairlead.watch.proved_slower import ProvedSlower
 
 __all__ = ["PlacedRanks", "decide", "plan_placement", "still_holds"]
 
@@ -99,11 +99,10 @@ def decide(session: Session) -> Decision:
 
 
 def _decide(session: Session) -> Decision:
-    history = session.log.kept
     budget_s = None if session.is_network_given else _budget_s(session)
     path = _path(session, session.network)
     kept = load_kept(path, session.cluster)
-    if kept is not None and still_holds(kept, history, session.log.find_dropped()):
+    if kept is not None and still_holds(kept, session.log.slower):
         session.narrator.report(
             "decision: reusing that of an earlier run (same program, hosts and network)"
         )
@@ -151,15 +150,15 @@ def _without_placement(transfers: Transfers) -> Transfers:
     return dataclasses.replace(transfers, is_taken=False, why="its placement is not used")
 
 
-def still_holds(kept: Decision, history: History, dropped: Collection[tuple[str, ...]]) -> bool:
+def still_holds(kept: Decision, slower: ProvedSlower) -> bool:
     """Whether a kept decision is that of this history: the same traffic may be of another input.
 
     Args:
         kept: The decision.
-        history: Runs of the program.
-        dropped: Placements that have proved slower.
+        slower: What has proved slower in runs of the program.
     """
-    if kept.transfers.is_taken and history.has_relaying_proved_slower(kept.host_names()):
+    dropped = slower.find_dropped()
+    if kept.transfers.is_taken and slower.has_relaying(kept.host_names()):
         return False
     if kept.placement is not None:
         return tuple(kept.placement.host_names()) not in dropped
@@ -196,7 +195,7 @@ def _problem(session: Session) -> DecisionProblem:
 
     dropped = [
         Placement(hosts, np.array([hosts.index(name) for name in names]))
-        for names in session.log.find_dropped()
+        for names in session.log.slower.find_dropped()
         if set(names) <= set(hosts)
     ]
     return DecisionProblem(

@@ -17,6 +17,7 @@ from fairlead.files.run_directory import NETWORK
 from fairlead.flows.inputs.session import Session
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
+from fairlead.watch.history import History
 
 __all__ = ["reconsider_dropped", "take_turns"]
 
@@ -48,18 +49,9 @@ def take_turns(session: Session, decision: Decision) -> Decision:
 
 def reconsider_dropped(session: Session) -> None:
     """Let those placements be tried again that were dropped with another network or load."""
-    history = session.log.kept
-    dropped: set[tuple[str, ...] | None] = {*history.find_dropped()}
-    dropped |= {
-        run.host_of_rank
-        for run in history.runs
-        if history.has_relaying_proved_slower(run.host_of_rank)
-        or history.has_tuning_proved_slower(run.host_of_rank)
-        or history.has_inside_proved_slower(run.host_of_rank)
-    }
-    for names in dropped:
+    for names, history in session.log.slower.find_any().items():
         why = history.find_changed_load(names or ()) if names in history.find_dropped() else ""
-        if why := why or _find_changed_network(session, names):
+        if why := why or _find_changed_network(session, history, names):
             session.log.try_again(names, why)
             what = "the launcher's placement" if names is None else "a placement"
             session.narrator.report(
@@ -67,10 +59,10 @@ def reconsider_dropped(session: Session) -> None:
             )
 
 
-def _find_changed_network(session: Session, names: Sequence[str] | None) -> str:
+def _find_changed_network(session: Session, history: History, names: Sequence[str] | None) -> str:
     """How the network differs from that of the last run on a placement, in what it means for it."""
     wanted = None if names is None else tuple(names)
-    folders = [run.folder for run in session.log.kept.runs if run.host_of_rank == wanted]
+    folders = [run.folder for run in history.runs if run.host_of_rank == wanted]
     hosts = session.cluster.hosts
     if names is None or not folders or not set(names) <= set(hosts):
         return ""

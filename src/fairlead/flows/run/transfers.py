@@ -92,12 +92,12 @@ def _decide(
     )  # fmt: skip
     if why is not None or table is None:
         return base, Transfers(False, why or ""), 0.0
-    history = session.log.kept
+    slower = session.log.slower
 
     def is_barred(one: Combination) -> bool:
         names = one.placement.host_names()
         is_launchers = names == session.launchers.host_names()
-        return history.has_relaying_proved_slower(None if is_launchers else names)
+        return slower.has_relaying(None if is_launchers else names)
 
     combinations = combinations_of(placements, is_barred)
     if not any(one.is_relayed for one in combinations):
