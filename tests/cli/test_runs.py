@@ -121,14 +121,29 @@ def test_removing_runs_leaves_the_others_and_what_is_no_run(runs: Path) -> None:
     assert (runs.parent / "data").is_dir()
 
 
-def test_forgetting_a_program_removes_its_times_and_no_others(runs: Path) -> None:
+def test_forgetting_a_program_removes_its_times_and_decisions_and_no_others(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    decisions = tmp_path / "cache" / "fairlead" / "decisions"
+    decisions.mkdir(parents=True)
     leave_run(runs / "1-cg")
+    for name, program in (("2-cg", ["./cg", "-v"]), ("3-cg", ["./cg"])):
+        record = json.loads((leave_run(runs / name) / "run.json").read_text())
+        record["steps"][0]["program"] = program
+        for step in ("kept_decision", "kept_inside"):
+            file = decisions / f"{name}-{step}.json"
+            file.write_text("")
+            record["steps"].append({"step": step, "at_s": 0, "file": str(file)})
+        (runs / name / "run.json").write_text(json.dumps(record))
     own, other = history_of(runs, ("./cg", "-v")), history_of(runs, ("./cg",))
 
     said = fairlead("runs", "--forget", "1-cg")
 
     assert said.stdout == "forgot the times of 1 runs of the program of 1-cg\n"
     assert (own.exists(), other.exists(), (runs / "1-cg").exists()) == (False, True, True)
+    left = sorted(file.name for file in decisions.iterdir())
+    assert left == ["3-cg-kept_decision.json", "3-cg-kept_inside.json"]
 
 
 def test_forgetting_a_program_by_its_name_removes_all_that_was_learned_of_it(

@@ -47,6 +47,9 @@ RECORD = "run.json"
 HISTORY = "history.json"
 """The runs of the program up to this one, with predicted and measured times."""
 
+KEPT_DECISION, KEPT_INSIDE = KEPT_STEPS = ("kept_decision", "kept_inside")
+"""Steps of the record that name the file in which a decision, or one on CPUs inside hosts, is kept
+for later runs."""
 
 MOST_RUNS = 2000
 """Folders of runs for which the user named none; of more the oldest are removed."""

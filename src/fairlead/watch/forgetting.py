@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fairlead.errors import InputError
-from fairlead.files.run_directory import RECORD, cache_folder
+from fairlead.files.run_directory import KEPT_STEPS, RECORD, cache_folder
 from fairlead.measure.known_inputs import forget_inputs
 from fairlead.watch.history import History
 from fairlead.watch.history_store import forget, histories_folder, recall
@@ -56,14 +56,11 @@ def forget_program(name: Path) -> int:
         run = past_run(folder)
         if run.problem is not None:
             raise InputError(run.problem)
-        found = _forget(
-            lambda kept: (
-                (kept.program, kept.num_ranks, kept.hosts)
-                == (run.program, run.num_ranks, run.hosts)
-            )
-        )
+        job = (run.program, run.num_ranks, run.hosts)
+        found = _forget(lambda kept: (kept.program, kept.num_ranks, kept.hosts) == job)
         forget_inputs(lambda one: (one.program, one.num_ranks) == (run.program, run.num_ranks))
-        _forget_decisions([run])
+        alike = [one for one in past_runs() if (one.program, one.num_ranks, one.hosts) == job]
+        _forget_decisions([run, *alike])
         return sum(found)
     wanted = _file_of(str(name))
     found = _forget(lambda kept: _file_of(kept.program[0]) == wanted)
@@ -97,9 +94,11 @@ def _forget_decisions(runs: Sequence[PastRun]) -> None:
     folder = cache_folder() / "decisions"
     for run in runs:
         with contextlib.suppress(InputError, OSError):
-            file = Path(load_steps(run.folder).get("kept_decision", {}).get("file", ""))
-            if file.parent == folder:
-                file.unlink(missing_ok=True)
+            steps = load_steps(run.folder)
+            files = [Path(steps[step].get("file", "")) for step in KEPT_STEPS if step in steps]
+            for file in files:
+                if file.parent == folder:
+                    file.unlink(missing_ok=True)
 
 
 def _file_of(program: str) -> str:

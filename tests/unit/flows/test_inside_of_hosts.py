@@ -24,11 +24,16 @@ from fairlead.flows.request import PlacingRequest, Request
 from fairlead.flows.run.inside import RanksInside, decision_of_run, plan_inside
 from fairlead.flows.run.inside_trial import InsideSteps
 from fairlead.model.host_inside import HostInside
+from fairlead.watch.concurrent_runs import announce_run
+from fairlead.watch.forgetting import forget_program
 
 HOSTS = ("a", "b")
 BY_SOCKET = ("0", "4", "1", "5") * 2
 """As Open MPI maps by socket: neighbouring ranks are on different ones."""
 TOGETHER = ("0", "1", "4", "5") * 2
+UNMEASURED = dataclasses.replace(
+    synthetic_inside(TWO_SMALL_SOCKETS, is_measured=False), problem="mpirun did not end within 60 s"
+)
 KEPT = Decision(None, Gain(0.0, 0.0, 0.0), network_s=0.01)
 
 
@@ -41,10 +46,18 @@ def pairs() -> fl.Traffic:
 class Steps:
     """Starts what it is asked for, as a launcher that gives each rank its CPUs by `takes`."""
 
-    def __init__(self, *, takes: bool = True, still_starts: bool = True, ratio: float = 0.5):
+    def __init__(
+        self,
+        *,
+        takes: bool = True,
+        still_starts: bool = True,
+        ratio: float = 0.5,
+        ratios: tuple[float, ...] = (),
+    ):
         self.chosen: list[tuple[str, ...]] = []
         self.num_rehearsals = 0
-        self.takes, self.still_starts, self.ratio = takes, still_starts, ratio
+        self.takes, self.still_starts = takes, still_starts
+        self.ratios = ratios or (ratio,) * 4
 
     def steps(self) -> InsideSteps:
         return InsideSteps(self._with_chosen_cpus, self._observe, self._rehearse)
@@ -64,7 +77,7 @@ class Steps:
 
     def _rehearse(self, *_: object, **__: object) -> np.ndarray:
         self.num_rehearsals += 1
-        return np.array([[1.0, self.ratio]] * 4)
+        return np.array([[1.0, ratio] for ratio in self.ratios])
 
 
 @pytest.fixture(autouse=True)
@@ -148,6 +161,45 @@ def test_on_a_measured_network_the_rehearsal_decides(
     assert len(steps.chosen) == 1 + is_taken
 
 
+def test_what_a_rehearsal_decided_goes_with_what_was_learned_of_the_program(
+    session: Session, tmp_path: Path
+) -> None:
+    measured = dataclasses.replace(session, is_network_given=False)
+    plan_inside(measured, KEPT, Steps().steps())
+    (kept,) = (tmp_path / "cache" / "fairlead" / "decisions").iterdir()
+
+    forget_program(tmp_path / "run")
+
+    assert not kept.exists()
+
+
+def test_what_is_open_or_was_disturbed_is_rehearsed_again(session: Session, tmp_path: Path) -> None:
+    measured = dataclasses.replace(session, is_network_given=False)
+    decisions = tmp_path / "cache" / "fairlead" / "decisions"
+    # A saving of a fifth in the mean, of half to a loss of a third.
+    uncertain = Steps(ratios=(0.5, 1.3, 0.6, 1.0))
+    for _ in range(2):
+        assert not plan_inside(measured, KEPT, uncertain.steps()).is_taken
+    assert uncertain.num_rehearsals == 2
+    assert not decisions.exists()
+
+    steps = Steps()
+    with announce_run(HOSTS, "own") as own, announce_run(HOSTS, "other"):
+        disturbed = dataclasses.replace(measured, alongside=own)
+        assert plan_inside(disturbed, KEPT, steps.steps()).is_taken
+    assert not decisions.exists()
+
+
+def test_a_cache_that_cannot_be_written_costs_a_line(
+    session: Session, narrator: RecordingNarrator, tmp_path: Path
+) -> None:
+    (tmp_path / "cache").write_text("no folder")
+    measured = dataclasses.replace(session, is_network_given=False)
+    assert plan_inside(measured, KEPT, Steps().steps()).is_taken
+    lost = [line for line in narrator.lines if "inside of hosts: not cached for later" in line]
+    assert len(lost) == 1
+
+
 def with_insides(session: Session, inside: HostInside | None) -> Session:
     insides = {} if inside is None else dict.fromkeys(HOSTS, inside)
     return dataclasses.replace(
@@ -166,6 +218,7 @@ def with_insides(session: Session, inside: HostInside | None) -> Session:
         (HostInside("<topology"), BY_SOCKET, "broken XML", True),
         (synthetic_inside("package:2 core:2 pu:1"), BY_SOCKET, "on another host", True),
         (synthetic_inside(TWO_SMALL_SOCKETS, is_measured=False), BY_SOCKET, "measured", True),
+        (UNMEASURED, BY_SOCKET, "were not measured: mpirun did not end", True),
     ],
 )
 def test_where_the_inside_is_not_known_the_run_is_as_without_it(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from fairlead.decide.inside import (
 )
 from fairlead.decide.rule import rehearsed_gain
 from fairlead.errors import Error, InputError, LaunchError
+from fairlead.files.run_directory import KEPT_INSIDE
 from fairlead.files.scratch import scratch_folder
 from fairlead.flows.inputs.session import Session
 from fairlead.measure.inside_rehearsal import rehearse_places
@@ -120,6 +120,8 @@ def try_mapping(
         steps: By what it is done.
     """
     kept = None if session.is_network_given else load_mapping(found.path)
+    if kept is not None:
+        session.directory.note(KEPT_INSIDE, {"file": found.path})
     if kept is not None and not kept.is_taken:
         return Trial(None, _too_little(kept.num_rounds), Gain(*kept.gain), kept.num_rounds)
     placed = session.request.launch_spec(session.cluster, found.placement)
@@ -200,17 +202,30 @@ def _rehearse(session: Session, found: FoundMapping, by_rates: Trial, steps: Ins
     if num_rounds < LEAST_ROUNDS:
         return by_rates
     gain = rehearsed_gain(np.diff(np.log(np.maximum(steps_s, 1e-9)), axis=1)[:, 0])
-    is_taken = session.request.placing.rule.accepts(gain)
+    rule = session.request.placing.rule
+    is_taken = rule.accepts(gain)
     num_hosts = found.mapping.num_hosts
     kept = KeptMapping(
         lists=cpus.lists, by_program=cpus.by_program, num_hosts=num_hosts,
         gain=dataclasses.astuple(gain), num_rounds=num_rounds, is_taken=is_taken,
     )  # fmt: skip
-    with contextlib.suppress(InputError):  # Else it is rehearsed again.
-        keep_mapping(found.path, kept)
+    # As with other decisions: a saving that is likely but too uncertain is rehearsed again, and
+    # what another run has disturbed is used for this run alone.
+    if (is_taken or gain.ratio < rule.least_ratio) and not session.alongside.others():
+        _keep(session, found.path, kept)
     if not is_taken:
         return Trial(None, _too_little(num_rounds), gain, num_rounds)
     return Trial(cpus, _reason(num_hosts, gain.ratio, num_rounds), gain, num_rounds)
+
+
+def _keep(session: Session, path: Path, kept: KeptMapping) -> None:
+    """Keep the outcome for later runs, and note its file, so that it can be forgotten."""
+    try:
+        keep_mapping(path, kept)
+    except InputError as error:
+        session.narrator.report_loss(f"inside of hosts: not cached for later runs: {error}")
+        return
+    session.directory.note(KEPT_INSIDE, {"file": path})
 
 
 def _reason(num_hosts: int, ratio: float, num_rounds: int) -> str:
