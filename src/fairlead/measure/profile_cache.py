@@ -324,18 +324,21 @@ def program_key(
     launcher: Launcher,
     host_of_rank: Sequence[str] = (),
     *,
+    launcher_args: Sequence[str] = (),
     build: tuple[int, int] | None = None,
 ) -> str:
     """Name for the runs of a program with these arguments, this many ranks, on these hosts.
 
-    With another input, or another placement by the launcher (`host_of_rank`), it has another name:
-    their times are not comparable. So it has with another `build`, as for `traffic_path`.
+    With another input, another placement by the launcher (`host_of_rank`), another version of the
+    MPI, other arguments for the launcher, or another choice of networks, it has another name: their
+    times are not comparable. So it has with another `build`, as for `traffic_path`.
     """
     hosts = [cluster.hosts, cluster.slots, lab_facts(), *host_of_rank]
     traffic = traffic_path(program, num_ranks, launcher, build)
     inputs = sorted(_stamps(_kept_inputs(traffic) or ()).items())
     identity = _identity(program, build)
-    return key_of(["program", identity, inputs, num_ranks, hosts, launcher.family])
+    started = [launcher.family, launcher.version, launcher_args, network_variables()]
+    return key_of(["program", identity, inputs, num_ranks, hosts, *started])
 
 
 def key_of(facts: list[Any]) -> str:

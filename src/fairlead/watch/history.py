@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -113,6 +114,12 @@ class _Kind(NamedTuple):
 _LAUNCHERS = _Kind(None, None, False)
 
 
+def _alike(kind: _Kind) -> list[_Kind]:
+    """The same runs, divided by the state of each lever that may have either."""
+    states = [(False, True) if state is None else (state,) for state in kind[1:]]
+    return [_Kind(kind.host_of_rank, *state) for state in itertools.product(*states)]
+
+
 class RunComparison(NamedTuple):
     """Runs of a combination, and those that they are compared with.
 
@@ -201,7 +208,8 @@ class History(pydantic.BaseModel, extra="forbid"):
 
     def compare_placement(self, host_of_rank: Sequence[str]) -> RunComparison:
         """The runs on a placement against those on the launcher's, both without relays."""
-        return self.compare(_Kind(_names(host_of_rank), None, False), _LAUNCHERS)
+        names = _names(host_of_rank)
+        return self._compare_alike(_Kind(names, None, False), [_LAUNCHERS])
 
     def find_dropped(self) -> set[tuple[str, ...]]:
         """Placements that have proved slower without relays, as the host of each rank."""
@@ -239,19 +247,13 @@ class History(pydantic.BaseModel, extra="forbid"):
         if not found.own or not found.others:
             return ""
         last = max(found.own)
-        since = [at for at in self._positions(_LAUNCHERS) if at > last][-MOST_COMPARED:]
-        before = [at for at in found.others if at < last]
-        now_s, then_s = self._seconds(since), self._seconds(before)
-        if len(now_s) < 2 or len(then_s) < 2:
-            return ""
-        ratio = statistics.median(now_s) / statistics.median(then_s)
-        risk = 2 * min(rank_sum_risk(now_s, then_s), rank_sum_risk(then_s, now_s))
-        if risk > RISK or abs(ratio - 1) <= LOAD_RATIO:
-            return ""
-        return (
-            f"the load has changed: the launcher's runs take {statistics.median(now_s):.3g} s, "
-            f"before {statistics.median(then_s):.3g} s"
-        )
+        for kind in _alike(_LAUNCHERS):
+            at_of_kind = self._positions(kind)
+            since = [at for at in at_of_kind if at > last][-MOST_COMPARED:]
+            before = [at for at in at_of_kind if at < last and at in found.others]
+            if line := _changed_load(self._seconds(since), self._seconds(before)):
+                return line
+        return ""
 
     def with_retry(self, mark: Retry) -> History:
         """The history with a mark from which on only later runs count against a placement."""
@@ -264,7 +266,7 @@ class History(pydantic.BaseModel, extra="forbid"):
         """
         names = _names(host_of_rank)
         relayed = _Kind(names, None, True, None)
-        return self._compare_with_any(
+        return self._compare_alike(
             relayed, [_Kind(other, None, False, None) for other in {names, None}]
         )
 
@@ -273,8 +275,8 @@ class History(pydantic.BaseModel, extra="forbid"):
     ) -> RunComparison:
         """Runs with tuned collectives on a placement against those without."""
         names = _names(host_of_rank)
-        return self.compare(
-            _Kind(names, True, is_relayed, None), _Kind(names, False, is_relayed, None)
+        return self._compare_alike(
+            _Kind(names, True, is_relayed, None), [_Kind(names, False, is_relayed, None)]
         )
 
     def compare_inside(self, host_of_rank: Sequence[str] | None) -> RunComparison:
@@ -284,13 +286,25 @@ class History(pydantic.BaseModel, extra="forbid"):
         none on the placement.
         """
         names = _names(host_of_rank)
-        return self._compare_with_any(
+        return self._compare_alike(
             _Kind(names, None, None, True), [_Kind(other, None, None) for other in {names, None}]
         )
 
-    def _compare_with_any(self, kind: _Kind, references: Sequence[_Kind]) -> RunComparison:
-        """The comparison that says most against a combination."""
-        found = [self.compare(kind, reference) for reference in references]
+    def _compare_alike(self, kind: _Kind, references: Sequence[_Kind]) -> RunComparison:
+        """The comparison that says most against a combination, of runs that differ in it alone.
+
+        Levers that both have in either state are in the same one in the runs that are compared.
+        Where there are no such runs on both sides, as with a lever that is always used on the
+        placement and never on the launcher's, those in any state are compared.
+        """
+        alike = [
+            self.compare(own, others)
+            for reference in references
+            for own, others in zip(_alike(kind), _alike(reference), strict=True)
+        ]
+        found = [one for one in alike if one.own and one.others] or [
+            self.compare(kind, reference) for reference in references
+        ]
         return min(found, key=lambda one: (one.risk, not one.is_suspect))
 
     def _begin(self, host_of_rank: tuple[str, ...] | None) -> int:
@@ -360,6 +374,20 @@ class History(pydantic.BaseModel, extra="forbid"):
 
 def _names(host_of_rank: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if host_of_rank is None else tuple(host_of_rank)
+
+
+def _changed_load(now_s: Sequence[float], then_s: Sequence[float]) -> str:
+    """How runs of the launcher differ from earlier ones; empty where not beyond the risk."""
+    if len(now_s) < 2 or len(then_s) < 2:
+        return ""
+    ratio = statistics.median(now_s) / statistics.median(then_s)
+    risk = 2 * min(rank_sum_risk(now_s, then_s), rank_sum_risk(then_s, now_s))
+    if risk > RISK or abs(ratio - 1) <= LOAD_RATIO:
+        return ""
+    return (
+        f"the load has changed: the launcher's runs take {statistics.median(now_s):.3g} s, "
+        f"before {statistics.median(then_s):.3g} s"
+    )
 
 
 def _runs_of(times_s: Sequence[float]) -> str:

@@ -201,6 +201,22 @@ def test_times_with_another_input_are_those_of_another_program(tmp_path: Path) -
     assert key() not in {small, large}
 
 
+def test_times_by_another_start_of_the_launcher_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def key(launcher: type = OpenMpi, *arguments: str) -> str:
+        return cache.program_key(["sleep"], 2, CLUSTER, launcher(), launcher_args=arguments)
+
+    class Later(OpenMpi):
+        version = (4, 1, 6)
+
+    keys = {key(), key(Later), key(OpenMpi, "--bind-to", "none")}
+    monkeypatch.setenv("OMPI_MCA_btl", "tcp,self")
+    assert len(keys | {key()}) == 4
+    monkeypatch.delenv("OMPI_MCA_btl")
+    assert key() in keys
+
+
 def test_another_file_as_standard_input_is_another_program(tmp_path: Path) -> None:
     def key(text: str | None) -> str:
         file = tmp_path / "input"

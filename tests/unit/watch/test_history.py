@@ -83,6 +83,35 @@ def test_levers_that_are_always_taken_are_compared_with_the_launchers_runs() -> 
     assert kept(*usual, *untuned, *relayed).has_relaying_proved_slower(PLACED)
 
 
+def test_only_runs_that_differ_in_one_lever_are_compared_where_there_are_any() -> None:
+    """Collectives that are slower on a placement are not taken for a slow placement."""
+    usual, placed = runs_of(LAUNCHERS), runs_of((8.0, 8.1, 8.2), PLACED)
+    tuned = runs_of((20.0, 20.1, 20.2, 20.3), PLACED, is_tuned=True)
+    assert not kept(*usual, *placed, *tuned).compare_placement(PLACED).is_slower
+    assert kept(*usual, *placed, *tuned).has_tuning_proved_slower(PLACED)
+    # Without runs that differ in the placement alone both together are judged.
+    assert kept(*usual, *tuned).compare_placement(PLACED).is_slower
+
+    relayed = runs_of((9.0, 9.1, 9.2), PLACED, is_relayed=True)
+    slow = runs_of((20.0, 20.1, 20.2), PLACED, is_relayed=True, is_tuned=True)
+    both = kept(*usual, *placed, *slow, *relayed)
+    assert both.compare_relays(PLACED).own_s == (9.0, 9.1, 9.2)
+    assert not kept(*usual, *runs_of((10.0,), PLACED), *slow, *relayed).has_relaying_proved_slower(
+        PLACED
+    )
+
+    inside = runs_of((8.5, 8.6, 8.4), PLACED, is_inside=True, is_tuned=True)
+    found = kept(*usual, *tuned, *inside).compare_inside(PLACED)
+    assert set(found.others_s) == {20.0, 20.1, 20.2, 20.3}
+
+
+def test_tuned_collectives_are_no_change_of_the_load() -> None:
+    before = [*runs_of(LAUNCHERS), *runs_of(SLOWER, PLACED)]
+    tuned = runs_of((5.0, 5.1, 5.2, 4.9, 5.3), is_tuned=True)
+    assert kept(*before, *tuned).find_changed_load(PLACED) == ""
+    assert kept(*before, *tuned, *runs_of((5.0, 5.1, 5.2, 4.9, 5.3))).find_changed_load(PLACED)
+
+
 def test_a_slow_run_on_a_busy_machine_does_not_drop_a_placement() -> None:
     """Measured: 11.1 s on the placement, where the launcher took 7.5, 18.8, 8.3 and 4.9 s."""
     one_each = kept(run(7.5), run(11.1, PLACED))
@@ -236,35 +265,6 @@ def test_runs_of_processes_at_the_same_time_are_all_kept(tmp_path: Path) -> None
     assert len(history_store.recall(path, EMPTY).runs) == 30
 
 
-@pytest.mark.parametrize(
-    ("text", "field"),
-    [
-        ("{", "damaged"),
-        ('{"kind": "history", "runs": 3}', "program"),
-        ("[]", "Input should be"),
-        ('{"kind": "history", "version": 9}', "version"),
-    ],
-)
-def test_a_history_that_is_damaged_or_of_another_version_is_named_and_left(
-    tmp_path: Path, text: str, field: str
-) -> None:
-    path, lines = tmp_path / "h.json", list[str]()
-    path.write_text(text)
-
-    assert history_store.recall(path, EMPTY, lines.append) == EMPTY
-    for _ in range(history_store.MOST_ADDITIONS + 2):
-        last = history_store.add(path, EMPTY, run(1.0))
-
-    assert len(lines) == 1 and f"earlier runs are not used: {path}: {field}" in lines[0]
-    assert len(last.runs) == history_store.MOST_ADDITIONS + 2
-    assert path.read_text() == text
-
-
-def test_a_history_of_the_version_before_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "h.json"
-    path.write_text(EMPTY.model_dump_json().replace('"version":2', '"version":1'))
-    assert history_store.add(path, EMPTY, run(1.0)).runs[0].seconds == 1.0
-
 @pytest.mark.parametrize("is_moved_before", [False, True])
 @pytest.mark.parametrize("num_merges", [1, 2])
 def test_runs_that_are_moved_while_another_process_reads_them_count_once(
@@ -294,6 +294,35 @@ def test_runs_that_are_moved_while_another_process_reads_them_count_once(
 
     assert [seconds for seconds in found if seconds < 10] == [0, 1, 2]
 
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("{", "damaged"),
+        ('{"kind": "history", "runs": 3}', "program"),
+        ("[]", "Input should be"),
+        ('{"kind": "history", "version": 9}', "version"),
+    ],
+)
+def test_a_history_that_is_damaged_or_of_another_version_is_named_and_left(
+    tmp_path: Path, text: str, field: str
+) -> None:
+    path, lines = tmp_path / "h.json", list[str]()
+    path.write_text(text)
+
+    assert history_store.recall(path, EMPTY, lines.append) == EMPTY
+    for _ in range(history_store.MOST_ADDITIONS + 2):
+        last = history_store.add(path, EMPTY, run(1.0))
+
+    assert len(lines) == 1 and f"earlier runs are not used: {path}: {field}" in lines[0]
+    assert len(last.runs) == history_store.MOST_ADDITIONS + 2
+    assert path.read_text() == text
+
+
+def test_a_history_of_the_version_before_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "h.json"
+    path.write_text(EMPTY.model_dump_json().replace('"version":2', '"version":1'))
+    assert history_store.add(path, EMPTY, run(1.0)).runs[0].seconds == 1.0
 
 
 def test_nothing_is_kept_in_a_store_of_another_user(

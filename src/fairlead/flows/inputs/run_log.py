@@ -45,7 +45,7 @@ class RunLog:
         """Read the history.
 
         Args:
-            request: The program, and its number of ranks.
+            request: The program, its number of ranks, and the user's arguments for the launcher.
             launcher: Starts it.
             launchers: The placement by the launcher's own start.
             cluster: Hosts that take part.
@@ -56,6 +56,7 @@ class RunLog:
         self._find_key = partial(
             profile_cache.program_key,
             *(request.program, request.num_ranks, cluster, launcher, launchers.host_names()),
+            launcher_args=request.launcher.arguments,
         )
         self._path = history_store.history_path(self._find_key())
         build = earlier_build(request.program, request.num_ranks, launcher)
