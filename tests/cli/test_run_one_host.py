@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from fairlead.watch.concurrent_runs import announce_run
+
 pytestmark = [pytest.mark.mpi]
 
 
@@ -38,6 +40,18 @@ def test_the_program_runs_once_with_input_output_and_exit_code_its_own(tmp_path:
     (run,) = json.loads(fairlead(tmp_path, "runs", "--json").stdout)
     assert (run["placement"], run["exit_code"], run["hosts"]) == ("launcher", 7, ["localhost"])
     assert f"fairlead: the record of this run: {run['folder']}\n" in done.stderr
+
+
+def test_a_run_on_one_host_and_others_there_know_of_one_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
+    running = tmp_path / "home" / "fairlead" / "running"
+    with announce_run(["localhost"], "other") as other:
+        program = ("sh", "-c", f"ls {running}/*.json | wc -l")
+        done = fairlead(tmp_path, "run", "-n", "1", "-H", "localhost", *program)
+        assert done.stdout == "2\n"
+        assert other.has_met()
 
 
 def test_below_nohup_a_run_outlives_its_terminal(tmp_path: Path) -> None:

@@ -71,6 +71,18 @@ class ConcurrentRuns:
         marks = _marks(self._own)
         return bool(self.others()) or (marks.is_dir() and any(marks.iterdir()))
 
+    def forget_ended(self) -> None:
+        """Count no more those that have ended by now: from now on another program is timed."""
+        if self._own is None:
+            return
+        with contextlib.suppress(OSError):
+            # The marks first: a run that leaves one later is not to be forgotten.
+            marks = list(_marks(self._own).iterdir())
+            running = {path.stem for path, _ in self._find_running()}
+            for mark in marks:
+                if mark.name not in running:
+                    mark.unlink(missing_ok=True)
+
     def _find_running(self) -> Iterator[tuple[Path, _Run]]:
         if self._own is None:
             return

@@ -22,6 +22,7 @@ from fairlead.flows.inputs.session import Session
 from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.measure.observed_launcher import ObservedBinding
 from fairlead.narrator import Narrator
+from fairlead.watch.concurrent_runs import announce_run
 from fairlead.watch.past_runs import load_steps
 
 NETWORK = racks([0, 1])
@@ -102,6 +103,38 @@ def test_comparison_interrupted_in_its_second_round_keeps_nothing(session: Sessi
         compare(session, interrupted_in_run(4, KeyboardInterrupt), announced)
     assert not announced
     assert not session.directory.file("comparison.json").exists()
+
+
+def test_another_run_and_a_comparison_know_of_one_another(session: Session) -> None:
+    """Only those runs of the program count as shared that took place at the same time."""
+    done = iter(range(100))
+    seen = list[str]()
+
+    def run(_method: str) -> Finished:
+        if next(done) == 2:
+            with announce_run(session.cluster.hosts, "other") as other:
+                seen.extend(other.others())
+        return Finished(0, 1.0)
+
+    narrator = RecordingNarrator()
+    compare(session, run, Announced(), narrator)
+
+    assert seen == [Path(session.request.program[0]).name]
+    shared = [one.is_shared for one in session.log.kept.runs]
+    assert shared == [at == 2 for at in range(10)]
+    assert narrator.lines == [
+        "another run of yours had some of the hosts during 1 of 10 runs: their times are shown "
+        "here, and do not count against a placement"
+    ]
+
+
+def test_a_comparison_alongside_another_run_names_it(session: Session) -> None:
+    narrator = RecordingNarrator()
+    with announce_run(session.cluster.hosts, "other") as other:
+        compare(session, lambda _method: Finished(0, 1.0), Announced(), narrator)
+        assert other.has_met()
+    assert narrator.lines[0].startswith("another run of yours (other) has some of these hosts: ")
+    assert all(one.is_shared for one in session.log.kept.runs)
 
 
 def test_the_history_of_the_program_has_all_runs(session: Session) -> None:

@@ -74,3 +74,20 @@ def test_a_store_that_cannot_be_used_is_no_reason_to_stop(tmp_path: Path) -> Non
     (tmp_path / "fairlead").write_text("no folder")
     with announce_run(["a"], "own") as own:
         assert not own.has_met()
+
+
+def test_what_was_met_and_has_ended_can_be_forgotten() -> None:
+    with announce_run(["a"], "long") as long, announce_run(["a"], "other") as other:
+        with announce_run(["a"], "short") as short:
+            short.others()
+        assert other.others() == ["long"]
+        long.forget_ended()
+        assert long.has_met()
+        other.forget_ended()
+        assert other.has_met()
+    with announce_run(["a"], "long") as long:
+        with announce_run(["a"], "short") as short:
+            short.others()
+        assert long.has_met()
+        long.forget_ended()
+        assert not long.has_met()

@@ -9,6 +9,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from fairlead.errors import InputError, LaunchError
 from fairlead.files import run_directory
 from fairlead.files.archive import write_text
 from fairlead.flows.compare.comparison import Comparison, MethodRuns, PredictedCost
+from fairlead.flows.inputs.alongside import announce_to_others
 from fairlead.flows.inputs.binding import keep_binding
 from fairlead.flows.inputs.run_log import RunLog
 from fairlead.flows.inputs.session import Session, prepare, probe_program_for
@@ -27,6 +29,7 @@ from fairlead.measure.observed_launcher import ObservedBinding
 from fairlead.model.cost import Cost, evaluate
 from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator, Progress
+from fairlead.watch.concurrent_runs import ConcurrentRuns
 
 BASELINE = "launcher"
 
@@ -62,12 +65,14 @@ class Series:
         repeats: Requested runs per method.
         when: Start of the first run.
         times_s: Measured seconds per method.
+        are_shared: Whether another run of this user had some of the hosts, run by run.
     """
 
     candidates: Sequence[Candidate]
     repeats: int
     when: datetime.datetime
     times_s: dict[str, list[float]] = dataclasses.field(init=False)
+    are_shared: list[bool] = dataclasses.field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times_s", {one.method: [] for one in self.candidates})
@@ -125,11 +130,38 @@ def compare(
     for method in methods:
         require_method(method)
     pattern = _compile(time_pattern)
-    session = (prepared_by or _measure_now)(request, narrator)
+    with announce_to_others(request, narrator) as alongside:
+        session = (prepared_by or partial(_measure_now, alongside=alongside))(request, narrator)
+        session = dataclasses.replace(session, alongside=alongside)
+        _compare(
+            *(session, methods, repeats, announce),
+            pattern=pattern, narrator=narrator, start=start, bind=bind,
+        )  # fmt: skip
+
+
+def _compare(
+    session: Session,
+    methods: Sequence[str],
+    repeats: int,
+    announce: Callable[[Comparison, Path], None],
+    *,
+    pattern: re.Pattern[str] | None,
+    narrator: Narrator,
+    start: Callable[..., Finished],
+    bind: Callable[[Session, Placement], ObservedBinding],
+) -> None:
+    """The runs of a session, and what they show; an interruption ends them earlier."""
+    time_pattern = None if pattern is None else pattern.pattern
 
     def conclude(series: Series) -> None:
         comparison = _assemble(session, series, time_pattern)
         comparison.save(session.directory.file(run_directory.COMPARISON))
+        if num_shared := sum(series.are_shared):
+            narrator.report(
+                f"another run of yours had some of the hosts during {num_shared} of "
+                f"{len(series.are_shared)} runs: their times are shown here, and do not count "
+                "against a placement"
+            )
         announce(comparison, session.directory.path)
 
     with session.directory.note_failure():
@@ -148,9 +180,9 @@ def compare(
         conclude(series)
 
 
-def _measure_now(request: Request, narrator: Narrator) -> Session:
+def _measure_now(request: Request, narrator: Narrator, alongside: ConcurrentRuns) -> Session:
     with probe_program_for(request) as probe_program:
-        return prepare(request, narrator, probe_program)
+        return prepare(request, narrator, probe_program, alongside=alongside)
 
 
 def candidate(
@@ -194,10 +226,12 @@ def interleave(
         # The order rotates, so that no method always runs after the same other one.
         shift = repeat % len(candidates)
         for one in (*candidates[shift:], *candidates[:shift]):
+            session.alongside.forget_ended()
             finished = _run_once(one, session, start)
-            history.keep(
-                one.method, None if one.method == BASELINE else one.placement, finished.seconds
-            )
+            is_shared = session.alongside.has_met()
+            placement = None if one.method == BASELINE else one.placement
+            history.keep(one.method, placement, finished.seconds, is_shared=is_shared)
+            series.are_shared.append(is_shared)
             times_s[one.method].append(
                 finished.seconds if pattern is None else _found_s(pattern, finished.stdout)
             )

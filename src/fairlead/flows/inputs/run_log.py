@@ -166,10 +166,12 @@ class RunLog:
             with self._directory.tolerate_failures():
                 self.kept.save(self._directory.file(run_directory.HISTORY))
 
-    def keep(self, method: str, placement: Placement | None, seconds: float) -> None:
+    def keep(
+        self, method: str, placement: Placement | None, seconds: float, *, is_shared: bool = False
+    ) -> None:
         """Keep the time of a successful run; None for the launcher's own placement."""
         names = None if placement is None else tuple(placement.host_names())
-        self._add(method, names, seconds, None)
+        self._add(method, names, seconds, None, is_shared=is_shared)
 
     def _add(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairlead.act import launch
@@ -14,6 +13,7 @@ from fairlead.decide.decision import Decision
 from fairlead.decide.placement import require_method
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.inputs.alongside import announce_to_others
 from fairlead.flows.inputs.interruption import ended_by, report_interruption
 from fairlead.flows.inputs.session import Session, prepare, probe_program_for, result_kept
 from fairlead.flows.inputs.traced_start import TracedProgram
@@ -37,11 +37,10 @@ from fairlead.flows.run.placing import decide, plan_placement
 from fairlead.flows.run.relays import plan_relays
 from fairlead.flows.run.reordering import plan_reordering
 from fairlead.flows.run.watched_traffic import watch_traffic
-from fairlead.measure.profile_cache import Stamps, input_files, lab_facts
+from fairlead.measure.profile_cache import Stamps, input_files
 from fairlead.model.traffic import Traffic
 from fairlead.narrator import Narrator
 from fairlead.watch.collective_drift import drift_counts
-from fairlead.watch.concurrent_runs import announce_run
 from fairlead.watch.reordered import count_reordered
 
 __all__ = ["FEATURES", "Announcement", "Launched", "launch_program", "record_end", "run"]
@@ -106,10 +105,7 @@ def run(
     for feature in FEATURES:
         feature.check(request)
     with contextlib.ExitStack() as until_end:
-        name = Path(request.program[0]).name
-        alongside = until_end.enter_context(announce_run(request.cluster.hosts, name, lab_facts()))
-        if others := alongside.others():
-            narrator.report(_line_of_others(others))
+        alongside = until_end.enter_context(announce_to_others(request, narrator))
         with probe_program_for(request) as probe_program:
             try:
                 session = prepare(request, narrator, probe_program, alongside=alongside)
@@ -151,14 +147,6 @@ def run(
                 difference=learned.difference,
             )
         return finished.returncode
-
-
-def _line_of_others(others: Sequence[str]) -> str:
-    return (
-        f"another run of yours ({', '.join(sorted(set(others)))}) has some of these hosts: what is "
-        "measured now is not kept for later runs, nor does the time of this run count against a "
-        "placement"
-    )
 
 
 def _go_on_unmeasured(

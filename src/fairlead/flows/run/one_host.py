@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fairlead.act.launch import detect
 from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.inputs.alongside import announce_to_others
 from fairlead.flows.request import Request
 from fairlead.flows.run.launcher_alone import start_by_launcher_alone
 from fairlead.narrator import Narrator
@@ -53,4 +54,5 @@ def run_on_one_host(
     if is_dry:
         directory.note("end", {"is_dry": True})
         return 0
-    return start_by_launcher_alone(launcher, spec, directory, narrator)
+    with announce_to_others(request):
+        return start_by_launcher_alone(launcher, spec, directory, narrator)
