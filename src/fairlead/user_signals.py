@@ -33,3 +33,11 @@ def ignore_those_for_programs() -> None:
 
 def do_nothing(_number: int, _frame: FrameType | None) -> None:
     """Handle a signal without effect."""
+
+
+def signal_name(number: int) -> str:
+    """Such as "SIGTERM"."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

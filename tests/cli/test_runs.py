@@ -68,6 +68,7 @@ def test_each_run_is_a_row_with_its_placement_times_and_end(runs: Path) -> None:
     leave_run(runs / "2-cg", decision=kept, end={"exit_code": 7, "seconds": 0.25})
     leave_run(runs / "3-cg")
     leave_run(runs / "4-cg", decision=kept, end={"is_dry": True})
+    leave_run(runs / "5-cg", decision=kept, end={"exit_code": 0, "seconds": 0.25, "signal": 15})
 
     said = fairlead("runs", columns=80)
 
@@ -78,6 +79,7 @@ def test_each_run_is_a_row_with_its_placement_times_and_end(runs: Path) -> None:
         ["2-cg", "8", "2", "launcher", "-", "-", "250", "ms", "exit", "code", "7"],
         ["3-cg", "8", "2", "-", "-", "-", "-", "not", "ended"],
         ["4-cg", "8", "2", "launcher", "-", "-", "-", "dry", "run"],
+        ["5-cg", "8", "2", "launcher", "-", "-", "250", "ms", "SIGTERM"],
         ["in", str(runs)],
     ]
 

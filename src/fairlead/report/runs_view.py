@@ -13,6 +13,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from fairlead.units import format_duration
+from fairlead.user_signals import signal_name
 from fairlead.watch.past_runs import PastRun
 from fairlead.watch.stale import is_stale
 
@@ -92,6 +93,8 @@ def _end(run: PastRun) -> str:
         return "dry run"
     if run.exit_code is None:
         return "not ended"
+    if run.signal is not None:  # Hydra's own exit code is 0 after SIGTERM.
+        return signal_name(run.signal)
     end = f"exit code {run.exit_code}" if run.exit_code else "done"
     return f"{end}, plan stale" if is_stale(run.folder) else end
 

@@ -53,6 +53,7 @@ class PastRun:
             known, or traced first.
         difference: Between the traffic by which it was placed and its own: 0 alike, 1 disjoint;
             None where its own was not seen.
+        signal: The first signal that asked for its end; None where none did.
         problem: Why the folder cannot be read; all else is None then.
     """
 
@@ -71,6 +72,7 @@ class PastRun:
     levers: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     guessed_from: tuple[str, ...] | None = None
     difference: float | None = None
+    signal: int | None = None
     problem: str | None = None
 
 
@@ -96,6 +98,7 @@ class _Facts(pydantic.BaseModel):
     seconds: _Seconds | tuple[_Seconds, ...] | None = None
     exit_code: int | None = None
     exit_codes: tuple[int, ...] = ()
+    signal: int | None = None
     is_dry: bool = False
     levers: dict[str, dict[str, Any]] = pydantic.Field(default_factory=dict)
     guessed_from: tuple[str, ...] | None = None
@@ -219,4 +222,5 @@ def _past_run(folder: Path, record: _Record, facts: _Facts) -> PastRun:
         facts.levers,
         facts.guessed_from,
         facts.difference,
+        facts.signal,
     )

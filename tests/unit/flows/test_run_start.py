@@ -3,24 +3,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 from narrators import RecordingNarrator
 from sessions import even_network, session_of
 
 import fairlead as fl
-from fairlead.act.launch import LaunchSpec
+from fairlead.act.launch import Finished, LaunchSpec
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
+from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.request import Request
-from fairlead.flows.run import placing
+from fairlead.flows.run import launcher_alone, placing
 from fairlead.flows.run.features import FeaturePlan
-from fairlead.flows.run.flow import launch_program, record_end
+from fairlead.flows.run.flow import Launched, launch_program, record_end
+from fairlead.flows.run.launcher_alone import start_by_launcher_alone
+from fairlead.narrator import Narrator
 from fairlead.watch.history import History, RunTime, now
+from fairlead.watch.past_runs import load_steps
 from fairlead.watch.proved_slower import ProvedSlower
 
 
@@ -61,6 +67,31 @@ def test_exit_code_outlives_a_record_that_cannot_be_written(tmp_path: Path) -> N
     assert code == 7
     assert len(lines) == 1
     assert lines[0].startswith(f"the record of this run is lost: {run}/run.json: cannot be")
+
+
+class Gone(Narrator):
+    """A terminal that has gone with the signal."""
+
+    def report(self, line: str) -> None:
+        raise SystemExit(1)
+
+
+def test_the_end_is_recorded_also_where_nobody_reads_the_line_about_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = Finished(143, 1.0, signal=15)
+    session = session_of(tmp_path / "run", TracedProgram(fl.Traffic(np.eye(2), np.eye(2))))
+    with pytest.raises(SystemExit):
+        record_end(dataclasses.replace(session, narrator=Gone()), Launched(ended, ()))
+    assert load_steps(tmp_path / "run")["end"]["signal"] == 15
+
+    directory = RunDirectory(tmp_path / "alone")
+    monkeypatch.setattr(launcher_alone.launch, "run", lambda *_all, **_more: ended)
+    with pytest.raises(SystemExit):
+        start_by_launcher_alone(
+            Direct(Path("mpirun"), (4, 1, 4)), LaunchSpec(("true",), 1), directory, Gone()
+        )
+    assert load_steps(tmp_path / "alone")["end"]["signal"] == 15
 
 
 def test_a_decision_against_what_has_proved_slower_holds_where_something_has() -> None:

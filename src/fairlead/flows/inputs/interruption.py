@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 from collections.abc import Iterator
 
 from fairlead.act.launch import Finished
 from fairlead.errors import Error
 from fairlead.files.run_directory import RunDirectory, exit_code_of
 from fairlead.narrator import Narrator
+from fairlead.user_signals import signal_name
 
 __all__ = ["NextRunUndecided", "ended_by", "keep_result", "report_interruption"]
 
@@ -43,7 +43,7 @@ def report_interruption(directory: RunDirectory, narrator: Narrator) -> Iterator
         raise SystemExit(exit_code_of(error)) from None
     except SystemExit as error:
         if isinstance(error.code, int) and error.code > 128 and not directory.is_end_reported:
-            _report(directory, narrator, _name(error.code - 128))
+            _report(directory, narrator, signal_name(error.code - 128))
         raise
 
 
@@ -76,7 +76,7 @@ def keep_result(directory: RunDirectory, narrator: Narrator, seconds: float) -> 
         yield
     except (Error, OSError, KeyboardInterrupt, SystemExit) as error:
         is_failure = isinstance(error, (Error, OSError))
-        why = str(error) if is_failure else _name(exit_code_of(error) - 128)
+        why = str(error) if is_failure else signal_name(exit_code_of(error) - 128)
         directory.is_end_reported = True
         if "end" not in directory.steps:
             narrator.report(
@@ -98,12 +98,5 @@ def _report(directory: RunDirectory, narrator: Narrator, name: str) -> None:
 def ended_by(finished: Finished, what: str) -> str:
     """The line about a program that a signal asked to end."""
     assert finished.signal is not None
-    name = _name(finished.signal)
+    name = signal_name(finished.signal)
     return f"{name} was passed on to {what}, which ended with exit code {finished.returncode}"
-
-
-def _name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -242,8 +242,10 @@ def record_end(session: Session, launched: Launched) -> None:
     end: dict[str, Any] = {"exit_code": finished.returncode, "seconds": finished.seconds}
     if finished.signal is not None:
         end["signal"] = finished.signal
-        session.narrator.report(ended_by(finished, "the program"))
     for plan in launched.features:
         end |= plan.outcome()
     end["features"] = [plan.feature for plan in launched.features if plan.is_taken]
+    # First, as those who read our lines may have gone with the signal.
     session.directory.note("end", end)
+    if finished.signal is not None:
+        session.narrator.report(ended_by(finished, "the program"))

@@ -39,6 +39,8 @@ def start_by_launcher_alone(
     end: dict[str, object] = {"exit_code": finished.returncode, "seconds": finished.seconds}
     if finished.signal is not None:
         end["signal"] = finished.signal
-        narrator.report(ended_by(finished, "the program"))
+    # First, as those who read our lines may have gone with the signal.
     directory.note("end", end)
+    if finished.signal is not None:
+        narrator.report(ended_by(finished, "the program"))
     return finished.returncode
