@@ -23,6 +23,7 @@ from fairlead.cli.output import (
 )
 from fairlead.cli.request_options import HostOptions, LauncherOptions
 from fairlead.decide.jobs import DEFAULT_JOB_METHOD, JOB_METHODS, MappedJobs, parse_taken
+from fairlead.files.run_directory import record_line
 from fairlead.flows.jobs.flow import JobsRequest, place_traced_jobs, run_jobs
 from fairlead.flows.jobs.jobs_file import read_jobs_file
 from fairlead.narrator import Narrator
@@ -121,7 +122,7 @@ def run(
             announce_json(mapped.as_dict())
         for line in jobs_view.announcement_lines(mapped.record()):
             narrator.report(line)
-        narrator.report(f"the record of this run: {folder}")
+        narrator.report(record_line(folder))
 
     raise typer.Exit(run_jobs(request, narrator, announce, output))
 

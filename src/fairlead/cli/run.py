@@ -21,6 +21,7 @@ from fairlead.cli.request_options import (
     PlacingOptions,
     RelayOptions,
 )
+from fairlead.files.run_directory import record_line
 from fairlead.flows.inputs.interruption import NextRunUndecided
 from fairlead.flows.inputs.tracing import TRACE_NOW
 from fairlead.flows.request import DEFAULT_TRACE_LIMIT_S, Request
@@ -104,12 +105,12 @@ def run(
         if as_json:
             announce_json(run_view.facts(method, announcement))
         narrator.report(f"{announcement.line}{_since_the_start(announcement)}")
-        narrator.report(f"the record of this run: {announcement.directory}")
+        narrator.report(record_line(announcement.directory))
 
     def announce_folder(folder: Path) -> None:
         if as_json:
             announce_json(run_view.facts_of_one_host(folder))
-        narrator.report(f"the record of this run: {folder}")
+        narrator.report(record_line(folder))
 
     if request.cluster.num_hosts > 1:
         try:

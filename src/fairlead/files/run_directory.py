@@ -47,6 +47,9 @@ RECORD = "run.json"
 HISTORY = "history.json"
 """The runs of the program up to this one, with predicted and measured times."""
 
+_SPARE = ".fairlead-run-"
+"""Begin of the name of a folder for a run whose record is lost; it is removed at the end."""
+
 KEPT_DECISION, KEPT_INSIDE = KEPT_STEPS = ("kept_decision", "kept_inside")
 """Steps of the record that name the file in which a decision, or one on CPUs inside hosts, is kept
 for later runs."""
@@ -157,6 +160,16 @@ class RunDirectory:
             raise
 
 
+def is_kept(folder: Path) -> bool:
+    """Whether the folder of a run stays; one that stands for a folder that cannot be made goes."""
+    return not folder.name.startswith(_SPARE)
+
+
+def record_line(folder: Path) -> str:
+    """Where the record of a run is, for a user."""
+    return f"the record of this run: {folder}" if is_kept(folder) else "this run leaves no record"
+
+
 def make_run_folder(name: str) -> Path:
     """A new empty folder for a run that another process records, as `RunDirectory.new` finds it.
 
@@ -173,7 +186,7 @@ def _spare_folder() -> Path:
     """A new folder below the current one, which hosts often share, or the temporary one."""
     for parent in (Path.cwd(), None):
         try:
-            made = tempfile.mkdtemp(prefix=".fairlead-run-", dir=parent)
+            made = tempfile.mkdtemp(prefix=_SPARE, dir=parent)
         except OSError as error:
             problem = error.strerror
             continue

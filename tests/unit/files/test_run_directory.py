@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import fairlead as fl
-from fairlead.files.run_directory import RECORD, RunDirectory, make_run_folder
+from fairlead.files.run_directory import RECORD, RunDirectory, make_run_folder, record_line
 
 
 def test_run_directory_records_steps_in_order(tmp_path: Path) -> None:
@@ -128,6 +128,9 @@ def test_a_state_folder_that_cannot_be_made_costs_the_record_alone(
     assert directory.path.parent == tmp_path / "work"
     assert len(lines) == 1
     assert lines[0].startswith(f"the record of this run is lost: {tmp_path}/state/fairlead/runs/")
+    assert record_line(directory.path) == "this run leaves no record"
+    named = RunDirectory.new(tmp_path / "named", "solver", lines.append).path
+    assert record_line(named) == f"the record of this run: {named}"
 
 
 def test_a_folder_that_the_user_named_has_to_be_usable(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from fairlead.act.launch import Finished
 from fairlead.errors import Error
-from fairlead.files.run_directory import RunDirectory, exit_code_of
+from fairlead.files.run_directory import RunDirectory, exit_code_of, record_line
 from fairlead.narrator import Narrator
 from fairlead.user_signals import signal_name
 
@@ -92,7 +92,7 @@ def _report(directory: RunDirectory, narrator: Narrator, name: str) -> None:
     doing = next((_DOING[step] for step in reversed(steps) if step in _DOING), "the beginning")
     kept = [what for step, what in _KEPT.items() if step in steps]
     found = f"kept for the next run: {' and '.join(kept)}; " if kept else "nothing is kept; "
-    narrator.report(f"{name} interrupted {doing}; {found}the record of this run: {directory.path}")
+    narrator.report(f"{name} interrupted {doing}; {found}{record_line(directory.path)}")
 
 
 def ended_by(finished: Finished, what: str) -> str:

@@ -224,11 +224,12 @@ class TracedStart:
             traffic.save(self.directory.file(run_directory.TRAFFIC))
         coverage = Coverage.of_origin(traffic.origin, traffic.num_ranks)
         what = coverage.line() if coverage else "whole"
-        if not covers_enough(traffic):
-            return f"its traffic is in {self.directory.path} alone, {what}"
-        if not self.keep(traffic):  # More of it is known, or the cache cannot be written.
-            return f"its traffic is in {self.directory.path} alone, {what}"
-        return f"its traffic is kept for the next run, {what}"
+        # Or more of it is known, or the cache cannot be written.
+        if covers_enough(traffic) and self.keep(traffic):
+            return f"its traffic is kept for the next run, {what}"
+        if not run_directory.is_kept(self.directory.path):
+            return f"its traffic is not kept, {what}"
+        return f"its traffic is in {self.directory.path} alone, {what}"
 
     def _note_end(self, error: TraceError) -> None:
         end = {"exit_code": error.exit_code, "seconds": error.seconds, "failure": str(error)}

@@ -12,7 +12,7 @@ from fairlead.act.launch import Finished
 from fairlead.decide.decision import Decision
 from fairlead.decide.placement import require_method
 from fairlead.files import run_directory
-from fairlead.files.run_directory import RunDirectory
+from fairlead.files.run_directory import RunDirectory, record_line
 from fairlead.flows.inputs.alongside import announce_to_others
 from fairlead.flows.inputs.interruption import ended_by, report_interruption
 from fairlead.flows.inputs.session import Session, prepare, probe_program_for, result_kept
@@ -158,8 +158,8 @@ def _go_on_unmeasured(
         narrator.report(f"nothing is placed: {error}")
         return _end_with_traced_run(error.program, directory, narrator)
     narrator.report(
-        f"nothing is placed: {error}; the program starts as {launcher.name} alone starts it; the "
-        f"record of this run: {directory.path}"
+        f"nothing is placed: {error}; the program starts as {launcher.name} alone starts it; "
+        f"{record_line(directory.path)}"
     )
     directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
     if is_dry:
@@ -205,8 +205,8 @@ def _end_with_traced_run(
     named = ", ".join(exclusive[:3]) + (" ..." if len(exclusive) > 3 else "")
     narrator.report(
         f"not starting the program again: it created {named} exclusively (O_EXCL), which fails a "
-        "second time; the traced run is the result, and the next run is placed; the record "
-        f"of this run: {directory.path}"
+        "second time; the traced run is the result, and the next run is placed; "
+        f"{record_line(directory.path)}"
     )
     directory.note("end", {"exit_code": 0, "exclusive": exclusive})
     return 0
