@@ -15,6 +15,7 @@ import fairlead as fl
 from fairlead.act.launch import HostedRank, Launcher, LaunchSpec, read_hostfile
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.errors import TracedRunEndedError
+from fairlead.flows.inputs.interruption import NextRunUndecided
 from fairlead.flows.inputs.session import Session, Steps, prepare
 from fairlead.flows.request import (
     LauncherRequest,
@@ -270,6 +271,26 @@ def test_a_first_run_that_has_ended_well_ends_well_whatever_is_measured_then(
     # It is a run like any other in the history.
     (kept,) = (world.folder / "state" / "fairlead" / "history").glob("*.json")
     assert len(recall(kept, History.load(kept)).runs) == 1
+
+
+def test_nothing_is_measured_for_a_next_run_that_would_be_traced_again(world: World) -> None:
+    """Where the cache cannot be written the traffic is not known in the next run either."""
+    traced = TracedRun(fl.Traffic(bytes=np.eye(2), messages=np.eye(2)), 3.0)
+    world.steps = dataclasses.replace(world.steps, trace=lambda *_, **__: traced)
+    (world.folder / "cache").write_text("no folder")
+
+    with pytest.raises(NextRunUndecided):
+        world.prepare(traffic=None, first="auto")
+
+    assert world.probes == 0
+    why, last = world.narrator.lines[-2:]
+    assert why.startswith("traffic: not cached for later runs: ")
+    assert last == (
+        "the program has ended well; nothing is decided for the next run: its traffic cannot be "
+        "kept, and each run is traced anew; --first twice traces and places in one call"
+    )
+    world.prepare(traffic=None, first="twice")
+    assert world.probes == 1
 
 
 def test_a_traced_run_before_the_run_itself_is_no_result(world: World) -> None:

@@ -17,7 +17,7 @@ from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec, SharedInput, detect, unreachable_hosts
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.decide.placement import choose_objective, place
-from fairlead.errors import NoTraceError
+from fairlead.errors import InputError, NoTraceError
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs.found_network import FoundNetwork
@@ -199,7 +199,8 @@ def prepare(
 
     Raises:
         Error: A step failed; the message says which host, file or program, and what to do.
-        NextRunUndecided: The traced run was the user's, and a step after it failed.
+        NextRunUndecided: The traced run was the user's, and a step after it failed, or its traffic
+            cannot be kept.
         UnmeasuredError: The hosts of a scheduler's allocation could not be measured.
     """
     launcher = probe_program.launcher
@@ -240,6 +241,11 @@ def prepare(
             log.add_traced_run(traced_s, is_shared=alongside.has_met())
             if program.is_users_run and program.lack:
                 raise NoTraceError(program.lack)
+            if program.is_users_run and not program.is_kept:
+                raise InputError(
+                    "its traffic cannot be kept, and each run is traced anew; --first twice traces "
+                    "and places in one call"
+                )
             measures_again = request.network.source is None
             with raise_unmeasured(launcher, directory, stdin, program):
                 cluster, network = found.settle(

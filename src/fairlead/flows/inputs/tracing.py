@@ -71,7 +71,7 @@ def find_traffic(
         left.forget(directory.file(SHARES))
     # A program of which nothing was seen is not traced again, but one that was ended before is.
     if not (program.is_stopped and program.lack):
-        keep(program.traffic)
+        program = program._replace(is_kept=keep(program.traffic))
     return program._replace(trace_s=time.monotonic() - started)
 
 
