@@ -3,10 +3,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import threading
+from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["FOR_PROGRAMS", "do_nothing", "end_quietly", "ignore_those_for_programs"]
+__all__ = [
+    "FOR_PROGRAMS",
+    "do_nothing",
+    "end_quietly",
+    "hold_signals",
+    "ignore_those_for_programs",
+    "signal_name",
+]
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 FOR_PROGRAMS = (
     *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF),
@@ -29,6 +41,34 @@ def ignore_those_for_programs() -> None:
     for number in FOR_PROGRAMS:
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, do_nothing)
+
+
+@contextlib.contextmanager
+def hold_signals() -> Iterator[None]:
+    """Handle signals that ask for the end only after the block, which imports modules.
+
+    Modules that are initialised in C drop exceptions now and then, also the one that a handler has
+    raised; the signal would be lost.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+
+    def hold(number: int, _frame: FrameType | None) -> None:
+        held.append(number)
+
+    handlers = {number: signal.getsignal(number) for number in _ENDING}
+    before = {number: one for number, one in handlers.items() if callable(one)}
+    for number in before:
+        signal.signal(number, hold)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if held:
+            before[signal.Signals(held[0])](held[0], None)
 
 
 def do_nothing(_number: int, _frame: FrameType | None) -> None:

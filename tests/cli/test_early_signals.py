@@ -14,6 +14,32 @@ import pytest
 pytestmark = [pytest.mark.mpi]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_that_an_import_would_drop_ends_the_command_after_it(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    """As modules do that are initialised in C."""
+    (tmp_path / "dropping.py").write_text(f"""
+import importlib, os
+from fairlead.cli import main
+def load(name, *more, **options):
+    try:
+        if name == "fairlead.cli.runs":
+            os.kill(os.getpid(), {int(number)})
+    except BaseException:
+        pass
+    return real(name, *more, **options)
+real, importlib.import_module = importlib.import_module, load
+main()
+""")
+    done = subprocess.run(
+        [sys.executable, "dropping.py", "runs"], cwd=tmp_path, check=False, capture_output=True,
+        env=os.environ | {"XDG_STATE_HOME": str(tmp_path)}, text=True,
+    )  # fmt: skip
+    assert done.returncode == 128 + number, done.stderr
+    assert done.stdout == ""
+
+
 @pytest.mark.parametrize(
     ("imported", "number", "code"),
     [

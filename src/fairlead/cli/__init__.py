@@ -65,7 +65,9 @@ class _Commands(HelpGroup):
         if name in COMMANDS:
             loaded = App()
             module = _MODULES.get(name, name)
-            importlib.import_module(f"fairlead.cli.{module}").register(loaded)
+            with user_signals.hold_signals():
+                imported = importlib.import_module(f"fairlead.cli.{module}")
+            imported.register(loaded)
             self.commands[name] = typer.main.get_group(loaded).commands[name]
         return super().resolve_command(ctx, args)
 

@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+from fairlead.user_signals import hold_signals
+
 __all__ = ["import_late"]
 
 LATE = frozenset(
@@ -79,7 +81,8 @@ def _load(module: _LateModule) -> None:
     module.__spec__.loader = module.__loader__ = loader.real
     _is_loading.add(module.__name__)
     try:
-        loader.real.exec_module(module)
+        with hold_signals():
+            loader.real.exec_module(module)
     except BaseException:
         module.__spec__.loader = loader
         raise
