@@ -26,9 +26,9 @@ double now_s() {
 // Values between two looks at the clock: some microseconds.
 constexpr std::size_t kChunk = std::size_t{1} << 13;
 
-enum class Work { fill, multiply_adds, memory, end };
-
 }  // namespace
+
+enum class HostBenchmark::Work : std::uint8_t { fill, multiply_adds, memory, end };
 
 /// One thread's data.
 class HostBenchmark::Worker {

@@ -35,9 +35,10 @@ std::optional<std::uint64_t> number_in(const path& name) {
 std::string path_of(const std::string& line, std::string_view controller) {
   const std::size_t first = line.find(':'), second = line.find(':', first + 1);
   if (second == std::string::npos) return {};
-  const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-  const bool is_of_it = controllers == ",," ||
-                        controllers.find("," + std::string(controller) + ",") != std::string::npos;
+  std::string controllers = ",", wanted = ",";
+  controllers.append(line, first + 1, second - first - 1).push_back(',');
+  wanted.append(controller).push_back(',');
+  const bool is_of_it = controllers == ",," || controllers.find(wanted) != std::string::npos;
   return is_of_it ? line.substr(second + 1) : std::string();
 }
 

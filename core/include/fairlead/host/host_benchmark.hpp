@@ -2,6 +2,7 @@
 // Measures how fast the host computes on which it runs.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -29,6 +30,7 @@ class HostBenchmark {
   [[nodiscard]] HostPass pass(double slice_s);
 
  private:
+  enum class Work : std::uint8_t;
   class Worker;
   class Threads;
   std::unique_ptr<Threads> threads_;
