@@ -72,7 +72,7 @@ Sending Lane::start(Way way, std::uint64_t bytes, Time now) {
           .began = now,
           .overlaps = overlaps,
           .period = period_,
-          .tells_nothing = overlaps && goes_another_way};
+          .has_unusable_time = overlaps && goes_another_way};
 }
 
 void Lane::begin_period(Time now) {
@@ -119,7 +119,7 @@ void Lane::arrive(const Sending& sending, std::uint64_t bytes) {
 
 void Lane::finish(const Sending& sending, Time now) {
   if (sending.is_untimed) return;
-  if (sending.tells_nothing) {
+  if (sending.has_unusable_time) {
     rule->miss(sending.way, sending.bytes, now);
   } else {
     learn(sending, now);

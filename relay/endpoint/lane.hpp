@@ -47,7 +47,7 @@ struct Sending {
   /// The lane's when it began.
   std::uint64_t period = 0;
   /// Other messages went another way at the same time, or it waited for the receiver.
-  bool tells_nothing = false;
+  bool has_unusable_time = false;
   /// The rule learns nothing of it: it was late and has left its way, of which the rule knows, or
   /// it is no larger than an envelope, so that its time is that of the processes and not of the
   /// path.

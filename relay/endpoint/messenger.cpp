@@ -391,7 +391,7 @@ std::optional<FrameHeader> Messenger::take_frame(const FrameHeader& header,
   }
   take_control(header);
   if (!is_notice(header.kind)) return std::nullopt;
-  return answer_to(header, receipt_of(header.kind));
+  return answer_to(header, ack_of(header.kind));
 }
 
 bool Messenger::take_data(const FrameHeader& header, std::span<const std::byte> payload) {

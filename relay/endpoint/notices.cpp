@@ -16,7 +16,7 @@ void Notices::add(std::uint32_t rank, std::uint64_t message, FrameKind kind) {
   pending.header.src_rank = rank_;
   pending.header.dst_rank = rank;
   pending.header.message = message;
-  pending_.emplace(Key{rank, message, receipt_of(kind)}, pending);
+  pending_.emplace(Key{rank, message, ack_of(kind)}, pending);
 }
 
 std::vector<Notice> Notices::due(Time now) {
@@ -45,8 +45,8 @@ Notice Notices::notice_of(const Pending& pending) const {
   return notice;
 }
 
-void Notices::end(const FrameHeader& receipt) {
-  pending_.erase({receipt.src_rank, receipt.message, receipt.kind});
+void Notices::end(const FrameHeader& ack) {
+  pending_.erase({ack.src_rank, ack.message, ack.kind});
 }
 
 }  // namespace fairlead::relay

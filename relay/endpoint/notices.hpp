@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a receiver sends to the senders of messages: claims and refusals, each repeated by another
-// way until there is a receipt of it. Pure: no sockets, no threads, no clock.
+// way until there is an ack of it. Pure: no sockets, no threads, no clock.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ struct Notice {
 
 class Notices {
  public:
-  /// One that has no receipt after this time is sent again.
+  /// One that has no ack after this time is sent again.
   static constexpr std::chrono::milliseconds kRepeatTime{300};
 
   explicit Notices(const EndpointConfig& config);
@@ -35,13 +35,13 @@ class Notices {
   void add(std::uint32_t rank, std::uint64_t message, FrameKind kind);
   /// Those whose turn it is, at first by the direct route, then without routers, then by relays.
   [[nodiscard]] std::vector<Notice> due(Time now);
-  /// @param receipt  that of a notice
-  void end(const FrameHeader& receipt);
+  /// @param ack  that of a notice
+  void end(const FrameHeader& ack);
 
   [[nodiscard]] bool is_empty() const { return pending_.empty(); }
 
  private:
-  /// Rank of the message's sender, number of the message, and the kind of its receipt.
+  /// Rank of the message's sender, number of the message, and the kind of its ack.
   using Key = std::tuple<std::uint32_t, std::uint64_t, FrameKind>;
   struct Pending {
     FrameHeader header;
@@ -61,9 +61,9 @@ class Notices {
   return kind == FrameKind::claim || kind == FrameKind::refusal;
 }
 
-/// The kind of the receipt of a claim or a refusal.
-[[nodiscard]] constexpr FrameKind receipt_of(FrameKind kind) {
-  return kind == FrameKind::claim ? FrameKind::claim_receipt : FrameKind::refusal_receipt;
+/// The kind of the ack of a claim or a refusal.
+[[nodiscard]] constexpr FrameKind ack_of(FrameKind kind) {
+  return kind == FrameKind::claim ? FrameKind::claim_ack : FrameKind::refusal_ack;
 }
 
 }  // namespace fairlead::relay

@@ -106,10 +106,10 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
   const std::uint16_t host = host_of_rank_[dst_rank];
   Lane& lane = lanes_[host];
   const Sending sending = lane.start(way, payload->size(), now);
-  if (sending.tells_nothing) {
+  if (sending.has_unusable_time) {
     for (auto& [other, on_its_way] : messages_) {
       if (host_of_rank_[other.dst_rank] != host) continue;
-      on_its_way.sending.tells_nothing = true;
+      on_its_way.sending.has_unusable_time = true;
       // What waits for the direct path would hold up the receiver, which needs it first.
       if (has_relays(way)) on_its_way.sending.changed_way = way;
     }
@@ -145,7 +145,7 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
       continue;
     }
     if (!may_go(message->first, message->second)) {
-      message->second.sending.tells_nothing = true;
+      message->second.sending.has_unusable_time = true;
       ++each;
       continue;
     }
@@ -162,7 +162,7 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
     }
     // No relay answers.
     const bool is_relayed = lane.paths[*path].route.hops.size() > 1;
-    if (sending.current_way() == Way::relayed && !is_relayed) sending.tells_nothing = true;
+    if (sending.current_way() == Way::relayed && !is_relayed) sending.has_unusable_time = true;
     const SegmentKey segment = *each;
     lane.waiting.erase(each);
     return depart(lane, *path, segment, now);
@@ -357,7 +357,7 @@ void Outbox::leave_late(std::uint16_t host, Time now) {
   for (auto& [key, message] : messages_) {
     Sending& sending = message.sending;
     if (host_of_rank_[key.dst_rank] != host || !lane.is_of_period(sending)) continue;
-    if (sending.tells_nothing) return;
+    if (sending.has_unusable_time) return;
     late.push_back(&sending);
     if (next == nullptr || sending.began < next->began) next = &sending;
   }

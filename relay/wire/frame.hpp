@@ -28,8 +28,8 @@ enum class FrameKind : std::uint8_t {
   /// The receiver will not take the message.
   refusal = 4,
   /// The sender knows of the claim or the refusal.
-  claim_receipt = 5,
-  refusal_receipt = 6,
+  claim_ack = 5,
+  refusal_ack = 6,
 };
 
 /// Numbers are little-endian on the wire, at the offsets of docs/design/relay-frames.md.

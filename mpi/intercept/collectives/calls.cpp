@@ -60,7 +60,7 @@ template <class Native, class IsAccepted, class Facts, class Follow>
     };
     const int code = found.watched == nullptr ? code_of(make) : watched_call(*found.watched, make);
     // After an error, too: the others may have none, and agree with this rank now.
-    if (found.watched != nullptr && found.watched->is_due()) look_after(comm, *found.watched);
+    if (found.watched != nullptr && found.watched->is_due()) check_calls(comm, *found.watched);
     return {.is_native = !is_right, .code = code};
   } catch (const MpiFailure& failure) {
     return {.code = failure.code};

@@ -186,7 +186,7 @@ Followed find_schedule(MPI_Comm comm, const CollectiveCall& call) {
   return schedules_of(comm).find(comm, call);
 }
 
-void look_after(MPI_Comm comm, PlannedCalls& calls) {
+void check_calls(MPI_Comm comm, PlannedCalls& calls) {
   schedules_of(comm).check(calls);
 }
 

@@ -45,10 +45,10 @@ struct Followed {
 /// @throws MpiFailure
 [[nodiscard]] Followed find_schedule(MPI_Comm comm, const CollectiveCall& call);
 
-/// Looks after the schedule of calls that are due for it (`DriftWatch`). Collective over the
+/// Checks the times of calls that are due for it (`DriftWatch`). Collective over the
 /// communicator.
 /// @throws MpiFailure
-void look_after(MPI_Comm comm, PlannedCalls& calls);
+void check_calls(MPI_Comm comm, PlannedCalls& calls);
 
 /// Ranks of a communicator that rules are for; 0 for all others.
 [[nodiscard]] int num_ranks_with_rules(MPI_Comm comm);

@@ -105,7 +105,7 @@ void DriftWatch::agree(PlannedCalls& calls, Members& members, const SchedulePlan
                    network.select(planner.hosts()), 0.0);
     calls.times.shorten_window();
   } else if (has_drifted) {
-    look_at_network(calls, agreed, members, planner);
+    check_network(calls, agreed, members, planner);
   }
 }
 
@@ -118,8 +118,8 @@ void DriftWatch::probe(Members& members) {
 }
 
 /// Takes a probe that other calls have led to, or probes the pairs.
-void DriftWatch::look_at_network(PlannedCalls& calls, const AgreedTimes& agreed, Members& members,
-                                 const SchedulePlanner& planner) {
+void DriftWatch::check_network(PlannedCalls& calls, const AgreedTimes& agreed, Members& members,
+                               const SchedulePlanner& planner) {
   const bool is_probed = calls.num_probes == num_probes_;
   if (is_probed && !agreed.may_probe) return;
   CurrentNetwork& network = current_network();

@@ -101,8 +101,8 @@ class DriftWatch {
  private:
   void agree(PlannedCalls& calls, fairlead::collectives::Members& members,
              const SchedulePlanner& planner);
-  void look_at_network(PlannedCalls& calls, const AgreedTimes& agreed,
-                       fairlead::collectives::Members& members, const SchedulePlanner& planner);
+  void check_network(PlannedCalls& calls, const AgreedTimes& agreed,
+                     fairlead::collectives::Members& members, const SchedulePlanner& planner);
   void probe(fairlead::collectives::Members& members);
   static void take_plan(PlannedCalls& calls, Planning& planning,
                         const fairlead::collectives::Members& members);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claims and refusals until there is a receipt, with a clock of the test's own.
+// Claims and refusals until there is an ack, with a clock of the test's own.
 #include <vector>
 
 #include "catch.hpp"
@@ -13,16 +13,16 @@ using fairlead::relay::FrameKind;
 
 namespace {
 
-FrameHeader receipt(const FrameHeader& notice) {
+FrameHeader ack(const FrameHeader& notice) {
   FrameHeader header = notice;
   std::swap(header.src_rank, header.dst_rank);
-  header.kind = receipt_of(notice.kind);
+  header.kind = ack_of(notice.kind);
   return header;
 }
 
 }  // namespace
 
-TEST_CASE("notices: each way has its turn until there is a receipt") {
+TEST_CASE("notices: each way has its turn until there is an ack") {
   Notices notices(config(1e9, 1e9));
   notices.add(1, 7, FrameKind::claim);
   Time now = kStart;
@@ -40,28 +40,28 @@ TEST_CASE("notices: each way has its turn until there is a receipt") {
   CHECK(sent[2].header.hops[0] == 2);
   CHECK(sent[2].header.hops[1] == 1);
   CHECK(sent[3].header == sent[0].header);
-  notices.end(receipt(sent[0].header));
+  notices.end(ack(sent[0].header));
   CHECK(notices.is_empty());
 }
 
-TEST_CASE("notices: the receipt of a claim ends no refusal of the same message") {
+TEST_CASE("notices: the ack of a claim ends no refusal of the same message") {
   Notices notices(config(1e9, 1e9));
   notices.add(1, 7, FrameKind::claim);
   const auto claim = notices.due(kStart);
   notices.add(1, 7, FrameKind::refusal);
-  notices.end(receipt(claim.at(0).header));
+  notices.end(ack(claim.at(0).header));
   const auto due = notices.due(kStart);
   REQUIRE(due.size() == 1);
   CHECK(due[0].header.kind == FrameKind::refusal);
 }
 
-TEST_CASE("notices: the same one is on its way once, and may come again after its receipt") {
+TEST_CASE("notices: the same one is on its way once, and may come again after its ack") {
   Notices notices(config(1e9, 1e9));
   notices.add(1, 7, FrameKind::claim);
   notices.add(1, 7, FrameKind::claim);
   const auto due = notices.due(kStart);
   REQUIRE(due.size() == 1);
-  notices.end(receipt(due[0].header));
+  notices.end(ack(due[0].header));
   notices.add(1, 7, FrameKind::claim);
   CHECK(notices.due(kStart).size() == 1);
 }
