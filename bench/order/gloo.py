@@ -75,13 +75,13 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--cloud", action="append", choices=CLOUDS, help="instead of all")
     parser.add_argument("--work", action="append", choices=PATTERNS, help="instead of all")
     parser.add_argument("--rounds", type=int, help="of each cloud and work; default: 12")
-    parser.add_argument("--mib", type=int, help="that each rank contributes; default: 8")
+    parser.add_argument("--mib", type=int, help="that each rank contributes; default: 4")
     add_tables_option(parser)
     options = parser.parse_args()
     options.cloud = options.cloud or (["two-racks"] if options.short else [*CLOUDS])
     options.work = options.work or (["ddp-step"] if options.short else [*PATTERNS])
     options.rounds = options.rounds or (2 if options.short else 12)
-    options.mib = options.mib or (1 if options.short else 8)
+    options.mib = options.mib or (1 if options.short else 4)
     options.tried = 2 if options.short else NUM_TRIED
     return options
 

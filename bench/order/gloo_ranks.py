@@ -10,8 +10,10 @@ Rank 0 prints a line for each.
 from __future__ import annotations
 
 import datetime
+import gc
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -39,7 +41,11 @@ def main() -> None:
         seconds = timed(work)
         if rank == 0:
             print(json.dumps({"turn": turn, "seconds": seconds}), flush=True)
+        # DistributedDataParallel keeps the group, whose threads may hang at the end of the process.
+        del work
+        gc.collect()
         dist.destroy_process_group()
+    os._exit(0)
 
 
 def timed(work: Callable[[], None]) -> float:
