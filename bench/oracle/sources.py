@@ -82,8 +82,34 @@ class RecordedPrometheus(PrometheusSource):
 
 def series_of(path: Path) -> list[Series]:
     """What the source of a sample reads."""
-    if path.stem != "slingshot_telemetry":
-        return RecordedPrometheus(path).read(END_S, WINDOW_S)
+    if path.stem.startswith("ldms_"):
+        return ldms_series(path)
+    if path.stem == "slingshot_telemetry":
+        return telemetry_series(path)
+    return RecordedPrometheus(path).read(END_S, WINDOW_S)
+
+
+def ldms_series(path: Path) -> list[Series]:
+    """What the source `ldms:` reads while `ldms_ls -l` prints one reading after the other."""
+    _, _, text = path.read_text().partition("\n")
+    readings: dict[str, list[str]] = {}
+    for block in text.split("\n\n"):
+        at = re.search(r"last update: (.*?) \[", block)
+        if at is not None:
+            readings.setdefault(at[1], []).append(block)
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        source = open_source(f"ldms:{folder}/printed.txt")
+        for blocks in readings.values():
+            (Path(folder) / "printed.txt").write_text("\n\n".join(blocks))
+            found += source.read(END_S, WINDOW_S)
+            if source.skipped:
+                raise ValueError(f"{path}: {source.skipped[0]}")
+    return found
+
+
+def telemetry_series(path: Path) -> list[Series]:
+    """What the source `cxi:` reads of its files, one reading after the other."""
     lines = [line.split() for line in path.read_text().splitlines() if not line.startswith("#")]
     found = []
     with tempfile.TemporaryDirectory() as folder:
