@@ -30,6 +30,9 @@ _HYDRA = re.compile(r"(?P<host>[^:\s]+):(?P<slots>[^:\s]*)")
 _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*\$?", re.ASCII)
 # SGE's PE_HOSTFILE: host, slots, queue and processors (sge_pe(5)).
 _SGE = re.compile(r"(?P<host>\S+)\s+(?P<slots>\d+)\s+\S+\s+\S+")
+MOST_BYTES = 2**24
+"""Largest hostfile: a hundred thousand hosts with all that a line may say take less."""
+
 _MOST_SLOTS = 1_000_000
 _LARGEST_PORT = 65_535
 
@@ -68,7 +71,10 @@ def read_hostfile(path: Path | str) -> Cluster:
     try:
         with path.open("rb") as stream:
             is_file = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-            text = stream.read().decode("utf-8")
+            data = stream.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise InputError(f"{path}: not a hostfile: is larger than {MOST_BYTES} bytes")
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a hostfile: not UTF-8 text") from error
     except OSError as error:

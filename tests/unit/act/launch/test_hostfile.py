@@ -209,3 +209,17 @@ def test_this_machine_is_known_by_name_and_by_any_of_its_addresses() -> None:
     assert is_local_host("127.3.2.1")
     assert not is_local_host("192.0.2.254")
     assert not is_local_host("host.invalid")
+
+
+@pytest.mark.parametrize("source", ["sparse", "/dev/zero"])
+def test_hostfile_without_an_end_is_refused_before_it_is_all_read(
+    source: str, tmp_path: Path
+) -> None:
+    path = Path(source)
+    if source == "sparse":
+        path = tmp_path / "hosts"
+        with path.open("wb") as stream:
+            stream.truncate(10**8)
+
+    with pytest.raises(InputError, match="not a hostfile: is larger than 16777216 bytes"):
+        read_hostfile(path)
