@@ -69,7 +69,44 @@ def test_an_aggregator_of_ldms_asks_every_host(tmp_path: Path) -> None:
         ["prdcr_add", "name=n2"],
         ["prdcr_start", "name=n2"],
     ]
-    assert "${HOSTNAME}" in setup.files["sampler.conf"]
+    assert "${HOSTNAME}" in setup.files["ethernet.conf"]
+
+
+@pytest.mark.parametrize(
+    ("adapters", "expected"),
+    [
+        ({}, []),
+        ({"cxi/cxi0/x": ""}, ["slingshot.conf"]),
+        ({"infiniband/mlx5_0/ports/1/link_layer": "InfiniBand"}, ["infiniband.conf"]),
+        # Adapters for RoCE have no counters that can be asked for over InfiniBand.
+        ({"infiniband/mlx5_0/ports/1/link_layer": "Ethernet"}, []),
+        ({"infiniband/hfi1_0/ports/1/link_layer": "InfiniBand"}, ["omni-path.conf"]),
+    ],
+)
+def test_samplers_of_adapters_are_started_where_a_host_has_them(
+    tmp_path: Path, adapters: dict[str, str], expected: list[str]
+) -> None:
+    write_setup(SYSTEMS["ldms"].setup(["n1"], ()), tmp_path / "ldms")
+    script = tmp_path / "ldms" / "start-samplers"
+    script.write_text(script.read_text().replace("/sys/class", str(tmp_path / "class")))
+    for name, text in adapters.items():
+        path = tmp_path / "class" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(f"{text}\n")
+    ldmsd = tmp_path / "bin" / "ldmsd"
+    ldmsd.parent.mkdir()
+    ldmsd.write_text('#!/bin/sh\necho "$HOSTNAME" "$@"\n')
+    ldmsd.chmod(0o755)
+
+    done = subprocess.run(
+        ["sh", script, "-F"], env={"PATH": f"{ldmsd.parent}:/usr/bin:/bin", "HOSTNAME": "n1"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    confs = " ".join(f"-c {name}" for name in ["ethernet.conf", *expected])
+    assert done.stdout == f"n1 -x sock:10444 -F {confs}\n"
+    for name in expected:
+        assert (tmp_path / "ldms" / name).read_text().count("name=") == 3
 
 
 def test_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
@@ -100,7 +137,10 @@ def test_the_command_writes_and_says_what_to_start(
         app, ["oracle", "setup", "ldms", "--hostfile", "hosts.txt", "--switches", "leaf1"]
     )
 
-    assert done.stdout.splitlines()[0] == "wrote ldms/sampler.conf, ldms/aggregator.conf"
-    assert "ldmsd -x sock:10444 -c sampler.conf" in done.stdout
+    assert done.stdout.splitlines()[0] == (
+        "wrote ldms/ethernet.conf, ldms/slingshot.conf, ldms/infiniband.conf, "
+        "ldms/omni-path.conf, ldms/start-samplers, ldms/aggregator.conf"
+    )
+    assert "  sh start-samplers   # on each host" in done.stdout
     assert without.exit_code == 2
     assert isinstance(refused.exception, InputError)
