@@ -137,10 +137,14 @@ def test_program_becomes_the_process_and_gets_the_order(tmp_path: Path) -> None:
         tmp_path / "two.net.npz"
     )
     words = ["order", "--network", "two.net.npz", "-H", ",".join(hosts)]
-    words += ["--format", "torchrun", "--exec", "--", "sh", "-c"]
+    # By its name alone it is known how it takes the order.
+    torchrun = tmp_path / "torchrun"
+    torchrun.write_text("#!/bin/sh\necho $PET_NODE_RANK/$PET_NNODES $MASTER_ADDR\n")
+    torchrun.chmod(0o755)
+    words += ["--exec", "--", "./torchrun"]
 
     done = subprocess.run(
-        [sys.executable, "-m", "fairlead", *words, "echo $PET_NODE_RANK/$PET_NNODES $MASTER_ADDR"],
+        [sys.executable, "-m", "fairlead", *words],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
@@ -169,7 +173,8 @@ def test_program_becomes_the_process_and_gets_the_order(tmp_path: Path) -> None:
         (["--join", "h0", *BY_FILE], 2, "hosts that meet measure over TCP"),
         (["--num-hosts", "2", "-H", SPEC], 2, "needs --join or --listen"),
         (["--exec", *BY_FILE], 2, "needs a program"),
-        (["--exec", "--format", "slurm", *BY_FILE, "--", "srun"], 2, "needs -o FILE"),
+        (["--exec", *BY_FILE, "--", "srun"], 2, "needs -o FILE"),
+        (["--exec", *BY_FILE, "--", "./solver"], 2, "needs -o FILE"),
         ([*BY_FILE, "--", "srun"], 2, "a program needs --exec"),
     ],
 )

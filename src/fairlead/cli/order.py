@@ -11,7 +11,13 @@ from typing import NoReturn
 
 import typer
 
-from fairlead.act.launch.order_formats import ORDER_FORMATS, HostOrder, OrderFormat, own_host
+from fairlead.act.launch.order_formats import (
+    ORDER_FORMATS,
+    HostOrder,
+    OrderFormat,
+    format_of_command,
+    own_host,
+)
 from fairlead.cli import given_options, options
 from fairlead.cli import order_options as choices
 from fairlead.cli.network_input import network_named
@@ -59,7 +65,7 @@ def order(
     answer_timeout: choices.Answer = 30.0,
     skip_unreachable: options.SkipUnreachable = False,
     node: choices.Node = None,
-    form: choices.Format = "names",
+    form: choices.Format = None,
     master_port: choices.Port = 29500,
     output: choices.Output = None,
     save_network: choices.SaveNetwork = None,
@@ -74,7 +80,7 @@ def order(
     The network is measured over TCP, a pattern is placed on it, and its messages are sent in both
     orders in turns. Without a gain of 2 % the given order is kept.
     """
-    kind = ORDER_FORMATS[form]
+    kind = ORDER_FORMATS[form or format_of_command(program or []) or "names"]
     _check_program(context, execute, program, kind, output)
     for file in (output, save_network, bad_hosts):
         if file is not None:
@@ -127,7 +133,7 @@ def _check_program(
         raise typer.BadParameter("needs a program after --", param_hint="--exec")
     if not kind.is_of_node and output is None:
         raise typer.BadParameter(
-            "with this --format needs -o FILE, which the program reads", param_hint="--exec"
+            "needs -o FILE, which the program reads; torchrun alone needs none", param_hint="--exec"
         )
 
 

@@ -39,12 +39,13 @@ Spare = Annotated[
     ),
 ]
 Format = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--format",
         parser=usage(one_of(ORDER_FORMATS)),
         metavar="NAME",
         rich_help_panel=OUTPUT,
+        show_default="names; with --exec that of the program",
         help=f"One of{list_names(ORDER_FORMATS)}",
     ),
 ]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from typing import NamedTuple
 from fairlead.act.launch.host_names import is_local_host
 from fairlead.errors import InputError
 
-__all__ = ["ORDER_FORMATS", "HostOrder", "OrderFormat", "own_host"]
+__all__ = ["ORDER_FORMATS", "HostOrder", "OrderFormat", "format_of_command", "own_host"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,17 +55,30 @@ class OrderFormat(NamedTuple):
         variables: From the order and the file with its text the variables that make a command use
             it; None where the command names the file itself.
         is_of_node: The text is that of one host, and no file is needed.
+        programs: Names of the programs that read this form.
     """
 
     text: Callable[[HostOrder], str]
     summary: str
     variables: Callable[[HostOrder, Path | None], Mapping[str, str]] | None = None
     is_of_node: bool = False
+    programs: frozenset[str] = frozenset()
 
 
 def own_host(hosts: Sequence[str]) -> str | None:
     """The one of these names that means this machine; None where none does."""
     return next((host for host in hosts if is_local_host(host)), None)
+
+
+def format_of_command(command: Sequence[str]) -> str | None:
+    """The form that a command reads, by its program; None where that is not known.
+
+    A program of Python may be started as a module: `python -m torch.distributed.run`.
+    """
+    names = {Path(command[0]).name} if command else set()
+    names |= {module for option, module in itertools.pairwise(command[:3]) if option == "-m"}
+    known = ((name, each.programs) for name, each in ORDER_FORMATS.items())
+    return next((name for name, programs in known if programs & names), None)
 
 
 def _slots_lines(order: HostOrder) -> str:
@@ -105,6 +119,12 @@ def _torchrun_variables(order: HostOrder, _file: Path | None) -> Mapping[str, st
     return {**values, **{f"PET_{name}": value for name, value in values.items()}}
 
 
+def _task_prolog(order: HostOrder) -> str:
+    """Lines that set variables of the task. Source: slurm.conf(5), TaskProlog."""
+    variables = _torchrun_variables(order, None)
+    return "".join(f"export {name}={value}\n" for name, value in variables.items())
+
+
 def _kueue(order: HostOrder) -> str:
     return "".join(
         f"kubectl label --overwrite node {host} fairlead.dev/rank={index:06d}\n"
@@ -113,12 +133,30 @@ def _kueue(order: HostOrder) -> str:
 
 
 ORDER_FORMATS: Mapping[str, OrderFormat] = {
-    "hostfile": OrderFormat(_slots_lines, "Open MPI's hostfile"),
-    "slurm": OrderFormat(_slurm, "the file for srun's SLURM_HOSTFILE", _slurm_variables),
-    "torchrun": OrderFormat(
-        _torchrun, "torchrun's options, of this host", _torchrun_variables, is_of_node=True
+    "hostfile": OrderFormat(
+        _slots_lines, "Open MPI's hostfile", programs=frozenset({"mpirun", "mpiexec", "prterun"})
     ),
-    "deepspeed": OrderFormat(_slots_lines, "DeepSpeed's hostfile"),
+    "slurm": OrderFormat(
+        _slurm,
+        "the file for srun's SLURM_HOSTFILE",
+        _slurm_variables,
+        programs=frozenset({"srun"}),
+    ),
+    "torchrun": OrderFormat(
+        _torchrun,
+        "torchrun's options, of this host",
+        _torchrun_variables,
+        is_of_node=True,
+        programs=frozenset({"torchrun", "torch.distributed.run"}),
+    ),
+    "task-prolog": OrderFormat(
+        _task_prolog,
+        "torchrun's variables, of this host, as Slurm's TaskProlog prints them",
+        is_of_node=True,
+    ),
+    "deepspeed": OrderFormat(
+        _slots_lines, "DeepSpeed's hostfile", programs=frozenset({"deepspeed"})
+    ),
     "mpi-operator": OrderFormat(_slots_lines, "the hostfile of Kubernetes' MPI Operator"),
     "kueue": OrderFormat(_kueue, "commands that label nodes by their rank"),
     "names": OrderFormat(_names, "names alone, one a line"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.act.launch import parse_hostfile
-from fairlead.act.launch.order_formats import ORDER_FORMATS, HostOrder, own_host
+from fairlead.act.launch.order_formats import ORDER_FORMATS, HostOrder, format_of_command, own_host
 from fairlead.errors import InputError
 
 ORDER = HostOrder(("h2", "h0", "h1"), (2, 2, 1), own="h0", port=29501)
@@ -24,6 +24,12 @@ ORDER = HostOrder(("h2", "h0", "h1"), (2, 2, 1), own="h0", port=29501)
         ("mpi-operator", "h2 slots=2\nh0 slots=2\nh1 slots=1\n"),
         ("slurm", "h2\nh2\nh0\nh0\nh1\n"),
         ("torchrun", "--nnodes=3 --node_rank=1 --master_addr=h2 --master_port=29501\n"),
+        (
+            "task-prolog",
+            "export NNODES=3\nexport NODE_RANK=1\nexport MASTER_ADDR=h2\n"
+            "export MASTER_PORT=29501\nexport PET_NNODES=3\nexport PET_NODE_RANK=1\n"
+            "export PET_MASTER_ADDR=h2\nexport PET_MASTER_PORT=29501\n",
+        ),
         (
             "kueue",
             "kubectl label --overwrite node h2 fairlead.dev/rank=000000\n"
@@ -69,3 +75,21 @@ def test_variables_of_slurm_name_the_file() -> None:
 def test_own_host_is_the_one_that_means_this_machine() -> None:
     assert own_host(("somewhere.invalid", socket.gethostname())) == socket.gethostname()
     assert own_host(("somewhere.invalid",)) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "form"),
+    [
+        ("torchrun --nproc-per-node=8 train.py", "torchrun"),
+        ("/opt/venv/bin/torchrun train.py", "torchrun"),
+        ("python3 -m torch.distributed.run train.py", "torchrun"),
+        ("srun ./solver", "slurm"),
+        ("deepspeed --hostfile order.txt train.py", "deepspeed"),
+        ("mpirun -n 4 ./solver", "hostfile"),
+        ("python3 train.py -m torch.distributed.run", None),
+        ("./solver", None),
+        ("", None),
+    ],
+)
+def test_form_follows_from_the_program(command: str, form: str | None) -> None:
+    assert format_of_command(command.split()) == form
