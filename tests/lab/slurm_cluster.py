@@ -80,18 +80,21 @@ class SlurmCluster(UsersShell):
 
 
 @contextlib.contextmanager
-def slurm_cluster(lab: Lab, folder: Path, cpus: int) -> Iterator[SlurmCluster]:
+def slurm_cluster(
+    lab: Lab, folder: Path, cpus: int, further_lines: str = ""
+) -> Iterator[SlurmCluster]:
     """Start Slurm's daemons on the hosts of a lab; they have ended at the end of the block.
 
     Args:
         lab: The hosts.
         folder: An empty folder that only this user writes to.
         cpus: CPUs of each host, which may be more than this machine has.
+        further_lines: Lines for slurm.conf.
     """
     (folder / "munge").mkdir()
     (folder / "state").mkdir()
     (folder / "log").mkdir()
-    (folder / "slurm.conf").write_text(_configuration(lab, folder, cpus))
+    (folder / "slurm.conf").write_text(_configuration(lab, folder, cpus) + further_lines)
     cluster = SlurmCluster(lab, folder)
     with contextlib.ExitStack() as stack:
         for host, command in _daemons(lab, folder):
