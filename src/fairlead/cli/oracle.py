@@ -14,12 +14,21 @@ from fairlead.act.launch import detect
 from fairlead.act.launch.slurm import cluster_from_slurm
 from fairlead.act.monitoring import SYSTEMS, write_setup
 from fairlead.cli import option_kinds
+from fairlead.cli import order_options as choices
 from fairlead.cli.help import App, list_names
-from fairlead.cli.output import JsonOption, print_json, print_lines, stdout, warn
+from fairlead.cli.output import (
+    JsonOption,
+    TerminalNarrator,
+    print_json,
+    print_lines,
+    stdout,
+    warn,
+)
 from fairlead.cli.parsers import one_of, parse_cluster, usage
 from fairlead.errors import Error
 from fairlead.files.package_folders import data_folder
 from fairlead.files.whole_file import read_text
+from fairlead.flows.monitoring import run_monitoring
 from fairlead.measure.metrics import SOURCES, MetricSource, open_source
 from fairlead.measure.metrics.http import headers_from
 from fairlead.measure.oracle import TOKEN_VARIABLE, ask_oracle, read_token
@@ -222,24 +231,43 @@ def setup(
         Path | None,
         option_kinds.output("Folder of the files.", "SYSTEM", metavar="FOLDER"),
     ] = None,
+    start: Annotated[
+        bool,
+        typer.Option(
+            "--start",
+            help="Also start it on all hosts, which share the folder, check that figures of each "
+            "arrive, and keep it until it is interrupted.",
+        ),
+    ] = False,
+    agent: choices.Agent = None,
+    answer_timeout: Annotated[
+        float,
+        option_kinds.duration("With --start: time for figures to arrive.", None, "60s"),
+    ] = 60.0,
     as_json: JsonOption = False,
 ) -> None:
     """Write the configuration of existing monitoring for hosts that have none.
 
-    Nothing is started. The commands that start it are printed; none needs root.
+    The commands that start it are printed; none needs root.
     """
     cluster = cluster_from_slurm() if hostfile is None else parse_cluster(hostfile)
     if cluster is None:
         raise typer.BadParameter("is needed outside of a Slurm job", param_hint="--hostfile")
     named = [name for name in switches.split(",") if name]
     made = SYSTEMS[system].setup(cluster.hosts, named)
-    written = write_setup(made, output or Path(system))
+    folder = output or Path(system)
+    written = write_setup(made, folder)
     if as_json:
         steps = [{"where": where, "command": command} for where, command in made.steps]
         print_json({"files": [str(path) for path in written], "steps": steps})
     else:
         print_lines([f"wrote {', '.join(map(str, written))}", "in that folder:"])
         print_lines(f"  {command}   # {where}" for where, command in made.steps)
+    if start:
+        stdout.file.flush()
+        run_monitoring(
+            *(made, folder, cluster.hosts, TerminalNarrator()), agent=agent, limit_s=answer_timeout
+        )
 
 
 @_oracle.command(epilog="Example: fairlead oracle dashboard > fairlead-dashboard.json")

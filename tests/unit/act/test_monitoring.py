@@ -99,12 +99,12 @@ def test_samplers_of_adapters_are_started_where_a_host_has_them(
     ldmsd.chmod(0o755)
 
     done = subprocess.run(
-        ["sh", script, "-F"], env={"PATH": f"{ldmsd.parent}:/usr/bin:/bin", "HOSTNAME": "n1"},
+        ["sh", script], env={"PATH": f"{ldmsd.parent}:/usr/bin:/bin", "HOSTNAME": "n1"},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
 
     confs = " ".join(f"-c {name}" for name in ["ethernet.conf", *expected])
-    assert done.stdout == f"n1 -x sock:10444 -F {confs}\n"
+    assert done.stdout == f"n1 -F -x sock:10444 {confs}\n"
     for name in expected:
         assert (tmp_path / "ldms" / name).read_text().count("name=") == 3
 

@@ -3,5 +3,6 @@
 
 from fairlead.act.monitoring.catalogue import SYSTEMS, System
 from fairlead.act.monitoring.setup import Setup, write_setup
+from fairlead.act.monitoring.starting import Started, start_setup
 
-__all__ = ["SYSTEMS", "Setup", "System", "write_setup"]
+__all__ = ["SYSTEMS", "Setup", "Started", "System", "start_setup", "write_setup"]

@@ -70,16 +70,17 @@ def ldms_setup(hosts: Sequence[str], switches: Sequence[str] = ()) -> Setup:
         "aggregator.conf": _aggregator_lines(hosts),
     }
     files = {name: "".join(f"{line}\n" for line in lines) for name, lines in texts.items()}
+    metrics = f"ldmsd:localhost:{AGGREGATOR_PORT}"
+    aggregator = ["ldmsd", "-F", "-x", f"sock:{AGGREGATOR_PORT}", "-c", "aggregator.conf"]
     steps = [
         ("on each host", "sh start-samplers"),
-        ("on this machine", f"ldmsd -x sock:{AGGREGATOR_PORT} -c aggregator.conf"),
+        ("on this machine", " ".join(aggregator)),
         (
             "see what of it is of which link",
-            f"fairlead oracle serve site.topo.npz --metrics ldmsd:localhost:{AGGREGATOR_PORT} "
-            "--dry-run",
+            f"fairlead oracle serve site.topo.npz --metrics {metrics} --dry-run",
         ),
     ]
-    return Setup(files, steps)
+    return Setup(files, steps, ["sh", "start-samplers"], [aggregator], metrics, metrics)
 
 
 def _sampler_lines(sampler: Sampler) -> Iterator[str]:
@@ -99,7 +100,7 @@ def _start_lines() -> Iterator[str]:
     for name, sampler in SAMPLERS.items():
         add = f'set -- "$@" -c {name}'
         yield f"if {sampler.is_there}; then {add}; fi" if sampler.is_there else add
-    yield f'exec ldmsd -x sock:{SAMPLER_PORT} "$@"'
+    yield f'exec ldmsd -F -x sock:{SAMPLER_PORT} "$@"'
 
 
 def _aggregator_lines(hosts: Sequence[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ README.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,9 @@ from fairlead.act.monitoring.setup import Setup, require_plain_names
 __all__ = ["COLLECTOR_ARGUMENTS", "prometheus_setup"]
 
 EXPORTER_PORT, SNMP_PORT = 9100, 9116
+
+SERVER = "127.0.0.1:9090"
+"""Only this machine asks it."""
 
 INTERVAL = "10s"
 """The oracle's window is a minute: a rate needs a few samples in it."""
@@ -64,18 +68,33 @@ def prometheus_setup(hosts: Sequence[str], switches: Sequence[str] = ()) -> Setu
         "scrape_configs": jobs,
     }
     files = {"prometheus.yml": yaml.safe_dump(document, sort_keys=False), **files}
-    files["node_exporter.args"] = "".join(f"{argument}\n" for argument in COLLECTOR_ARGUMENTS)
+    files["start-exporter"] = _start_script()
+    here = [["snmp_exporter"]] if switches else []
+    here.append(["prometheus", "--config.file=prometheus.yml", f"--web.listen-address={SERVER}"])
+    metrics = f"prometheus:http://{SERVER}"
     steps = [
-        ("on each host", "xargs -d '\\n' node_exporter < node_exporter.args"),
-        *([("on this machine", "snmp_exporter")] if switches else []),
-        ("on this machine", "prometheus --config.file=prometheus.yml"),
+        ("on each host", "sh start-exporter"),
+        *(("on this machine", " ".join(words)) for words in here),
         (
             "see what of it is of which link",
-            "fairlead oracle serve site.topo.npz --metrics prometheus:http://localhost:9090 "
-            "--dry-run",
+            f"fairlead oracle serve site.topo.npz --metrics {metrics} --dry-run",
         ),
     ]
-    return Setup(files, steps)
+    return Setup(files, steps, ["sh", "start-exporter"], here, metrics, f"{metrics}?device=*")
+
+
+def _start_script() -> str:
+    """Starts node_exporter, by the name that it has in Debian or by its own."""
+    arguments = " ".join(map(shlex.quote, COLLECTOR_ARGUMENTS))
+    return (
+        "#!/bin/sh\n"
+        "# Starts node_exporter with the collectors that the oracle reads, and no others.\n"
+        "exporter=$(command -v node_exporter || command -v prometheus-node-exporter) || {\n"
+        "    echo 'node_exporter: no such program on this host' >&2\n"
+        "    exit 127\n"
+        "}\n"
+        f'exec "$exporter" {arguments}\n'
+    )
 
 
 def _targets(targets: Sequence[tuple[str, str]]) -> str:

@@ -20,10 +20,18 @@ class Setup:
     Attributes:
         files: Texts by name.
         steps: Commands, each with what it does before it.
+        on_hosts: The command of each host, in the folder of the files; it stays in the foreground.
+        here: Commands of this machine, likewise.
+        metrics: The source by which the oracle then reads.
+        every_device: The same source with every device, physical or not.
     """
 
     files: Mapping[str, str]
     steps: Sequence[tuple[str, str]]
+    on_hosts: Sequence[str]
+    here: Sequence[Sequence[str]]
+    metrics: str
+    every_device: str
 
 
 def write_setup(setup: Setup, folder: Path) -> list[Path]:
