@@ -115,8 +115,13 @@ class HostBenchmark::Threads {
     for (int index = 0; index < num_threads; ++index) {
       workers_.emplace_back(index == 0 ? first_bytes : other_bytes);
     }
-    for (std::size_t index = 1; index < workers_.size(); ++index) {
-      threads_.emplace_back([this, index] { follow_orders(workers_[index]); });
+    try {
+      for (std::size_t index = 1; index < workers_.size(); ++index) {
+        threads_.emplace_back([this, index] { follow_orders(workers_[index]); });
+      }
+    } catch (...) {  // Those that have started are joined, and would wait for an order for ever.
+      order(Work::end, 0.0);
+      throw;
     }
   }
   Threads(const Threads&) = delete;

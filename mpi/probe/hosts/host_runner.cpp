@@ -3,6 +3,7 @@
 #include "hosts/host_runner.hpp"
 
 #include <algorithm>
+#include <system_error>
 
 #include "fairlead/host/caches.hpp"
 #include "fairlead/host/memory.hpp"
@@ -121,8 +122,12 @@ HostReport HostRunner::carry_out(const HostOrder& order) {
     benchmark_.reset();
     return report;
   }
-  if (!benchmark_) {
-    benchmark_.emplace(report.num_cores, array_bytes(cpus, order.num_sharing), kLongestFill_s);
+  try {
+    if (!benchmark_) {
+      benchmark_.emplace(report.num_cores, array_bytes(cpus, order.num_sharing), kLongestFill_s);
+    }
+  } catch (const std::system_error&) {  // A limit of the user on threads: without passes, unknown.
+    return report;
   }
   const std::int64_t earlier = num_throttled_periods();
   for (; report.num_passes < order.num_passes; ++report.num_passes) {

@@ -2,10 +2,16 @@
 // The timed loops compute what they count.
 #include "fairlead/host/host_rates.hpp"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include "catch.hpp"
@@ -95,4 +101,39 @@ TEST_CASE("host rates: without arrays, or with the caches' share of them, memory
     CHECK(std::isnan(pass[2]));
     CHECK(std::isnan(pass[3]));
   }
+}
+
+namespace {
+
+/// The exit code of a process that has room for the stacks of a few more threads, and wants many.
+int start_too_many_threads() {
+  constexpr rlim_t kFurtherBytes = rlim_t{40} << 20;
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t limit = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + kFurtherBytes;
+  const rlimit memory{.rlim_cur = limit, .rlim_max = limit};
+  if (setrlimit(RLIMIT_AS, &memory) != 0) return 2;
+  try {
+    const fairlead::HostBenchmark benchmark(256, std::nullopt, 60.0);
+  } catch (const std::system_error&) {
+    return 0;
+  }
+  return 1;
+}
+
+}  // namespace
+
+TEST_CASE("host rates: where threads cannot be started, those that have started end") {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(60);  // ends a child that hangs
+    _exit(start_too_many_threads());
+  }
+
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }

@@ -20,6 +20,7 @@ class HostBenchmark {
   /// @param num_threads  for the rates of all cores, >= 1; the caller is the first of them
   /// @param arrays  none: memory is not measured, and its rates are nan
   /// @param longest_fill_s  what is filled until then counts, if it is large enough
+  /// @throws std::system_error  a limit of the user leaves no room for so many threads
   HostBenchmark(int num_threads, const std::optional<ArrayBytes>& arrays, double longest_fill_s);
   ~HostBenchmark();
   HostBenchmark(HostBenchmark&&) noexcept;
