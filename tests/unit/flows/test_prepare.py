@@ -17,6 +17,7 @@ from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.errors import TracedRunEndedError
 from fairlead.flows.inputs.interruption import NextRunUndecided
 from fairlead.flows.inputs.session import Session, Steps, prepare
+from fairlead.flows.inputs.tracing import TRACE_NOW
 from fairlead.flows.request import (
     LauncherRequest,
     NetworkRequest,
@@ -26,6 +27,7 @@ from fairlead.flows.request import (
 )
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.trace import TracedRun
+from fairlead.model.coverage import Coverage
 from fairlead.watch.concurrent_runs import ConcurrentRuns, announce_run
 from fairlead.watch.history import History
 from fairlead.watch.history_store import recall
@@ -291,6 +293,22 @@ def test_nothing_is_measured_for_a_next_run_that_would_be_traced_again(world: Wo
     )
     world.prepare(traffic=None, first="twice")
     assert world.probes == 1
+
+
+def test_a_first_run_with_a_part_of_a_kept_trace_ends_well(world: World) -> None:
+    """The next run is placed by the whole one, and not traced again."""
+    whole = fl.Traffic(bytes=np.eye(2), messages=np.eye(2))
+    part = {"how": "traced", "partial": Coverage(2, (), 30.0, 31.0).facts()}
+    traces = [whole, dataclasses.replace(whole, origin=part)]
+    world.steps = dataclasses.replace(
+        world.steps, trace=lambda *_, **__: TracedRun(traces.pop(0), 3.0)
+    )
+
+    world.prepare(traffic=None, first="auto")
+    world.prepare(traffic=TRACE_NOW, first="auto")
+
+    assert world.probes >= 1
+    assert not any("nothing is decided" in line for line in world.narrator.lines)
 
 
 def test_a_traced_run_before_the_run_itself_is_no_result(world: World) -> None:

@@ -241,7 +241,7 @@ def prepare(
             log.add_traced_run(traced_s, is_shared=alongside.has_met())
             if program.is_users_run and program.lack:
                 raise NoTraceError(program.lack)
-            if program.is_users_run and not program.is_kept:
+            if program.is_users_run and not program.is_known:
                 raise InputError(
                     "its traffic cannot be kept, and each run is traced anew; --first twice traces "
                     "and places in one call"

@@ -48,7 +48,8 @@ class TracedProgram(NamedTuple):
         lack: Why it left no trace; empty where it left one.
         is_stopped: Whether the traced run was ended before its own end, as its user allows.
         guess: The input for whose traffic this is taken; None where it is that of this input.
-        is_kept: Whether later runs use the traffic; false where the cache cannot be written.
+        is_known: Whether later runs have a traffic, this one or one that covers more; false where
+            the cache cannot be written.
     """
 
     traffic: Traffic
@@ -59,7 +60,7 @@ class TracedProgram(NamedTuple):
     lack: str = ""
     is_stopped: bool = False
     guess: KnownInput | None = None
-    is_kept: bool = True
+    is_known: bool = True
 
     @property
     def is_partial(self) -> bool:

@@ -71,7 +71,8 @@ def find_traffic(
         left.forget(directory.file(SHARES))
     # A program of which nothing was seen is not traced again, but one that was ended before is.
     if not (program.is_stopped and program.lack):
-        program = program._replace(is_kept=keep(program.traffic))
+        is_known = keep(program.traffic) or _is_known(request, launcher)
+        program = program._replace(is_known=is_known)
     return program._replace(trace_s=time.monotonic() - started)
 
 
@@ -89,6 +90,12 @@ def _kept_traffic(
     part = f"; {coverage.line()}" if coverage else ""
     narrator.report(f"traffic: using the trace of an earlier run with as many ranks{found}{part}")
     return kept
+
+
+def _is_known(request: Request, launcher: Launcher) -> bool:
+    """Whether later runs use a trace from before, as where this one is a shorter part."""
+    kept = profile_cache.recall_traffic(request.program, request.num_ranks, launcher)
+    return kept is not None
 
 
 def keep_traffic(
