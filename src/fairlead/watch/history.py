@@ -126,12 +126,14 @@ class RunComparison(NamedTuple):
     Attributes:
         own, others: Positions in the history.
         own_s, others_s: Their times.
+        has_had_turn: Whether the others have run since, but with another lever in another state.
     """
 
     own: tuple[int, ...]
     others: tuple[int, ...]
     own_s: tuple[float, ...]
     others_s: tuple[float, ...]
+    has_had_turn: bool = False
 
     @property
     def is_slower(self) -> bool:
@@ -156,7 +158,8 @@ class RunComparison(NamedTuple):
     @property
     def is_reference_next(self) -> bool:
         """Whether the next run should be one of the others: of a suspect both run in turns."""
-        return self.is_suspect and len(self.others_s) <= len(self.own_s)
+        is_short = len(self.others_s) <= len(self.own_s) and not self.has_had_turn
+        return self.is_suspect and is_short
 
     def line(self) -> str:
         """The runs on which a result rests, for a user."""
@@ -297,11 +300,14 @@ class History(pydantic.BaseModel, extra="forbid"):
         Where there are no such runs on both sides, as with a lever that is always used on the
         placement and never on the launcher's, those in any state are compared.
         """
-        alike = [
-            self.compare(own, others)
-            for reference in references
-            for own, others in zip(_alike(kind), _alike(reference), strict=True)
-        ]
+        last = max(self._positions(kind), default=-1)
+        alike = []
+        for reference in references:
+            since = {at for at in self._positions(reference) if at > last}
+            for own, others in zip(_alike(kind), _alike(reference), strict=True):
+                # Such runs may never come: the launcher's may always be in another state.
+                has_had_turn = not since <= set(self._positions(others))
+                alike.append(self.compare(own, others)._replace(has_had_turn=has_had_turn))
         found = [one for one in alike if one.own and one.others] or [
             self.compare(kind, reference) for reference in references
         ]

@@ -134,6 +134,18 @@ def test_a_suspect_and_the_launchers_placement_run_in_turns_until_it_is_known() 
     assert order == ["launcher", "placed", "launcher", "placed"]
 
 
+def test_a_suspect_has_its_turns_where_the_launchers_runs_are_in_another_state() -> None:
+    """Runs that never become comparable are no reason to run the launcher's placement for ever."""
+    history = kept(run(10.0, is_tuned=True), *runs_of((10.5, 10.6, 10.5), PLACED, is_tuned=True))
+    turns = []
+    for _ in range(6):
+        turns.append(history.compare_placement(PLACED).is_reference_next)
+        following = run(9.9) if turns[-1] else run(10.5, PLACED, is_tuned=True)
+        history = kept(*history.runs, following)
+
+    assert turns == [True, False, True, False, True, False]
+
+
 def test_a_placement_that_is_as_good_is_rarely_dropped_and_a_slow_one_soon() -> None:
     """In 20 runs whose times spread by 20 %, with a look after each; figures of the page."""
 
