@@ -19,8 +19,9 @@ from fairlead.narrator import Narrator
 from fairlead.units import format_duration
 from fairlead.watch import history_store
 from fairlead.watch.collective_drift import DriftCounts
-from fairlead.watch.history import History, Retry, RunComparison, RunTime, now
+from fairlead.watch.history import History, Retry, RunTime, now
 from fairlead.watch.proved_slower import ProvedSlower
+from fairlead.watch.run_comparison import RunComparison
 
 __all__ = ["RunLog"]
 
