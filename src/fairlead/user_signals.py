@@ -6,8 +6,9 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
+from typing import Any
 
 __all__ = [
     "FOR_PROGRAMS",
@@ -17,6 +18,8 @@ __all__ = [
     "ignore_those_for_programs",
     "signal_name",
 ]
+
+Handler = Callable[[int, FrameType | None], Any]
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
@@ -43,23 +46,34 @@ def ignore_those_for_programs() -> None:
             signal.signal(number, do_nothing)
 
 
+class _Hold:
+    """A handler that leaves the first signal for later."""
+
+    def __init__(self, before: Mapping[signal.Signals, Handler]) -> None:
+        self.held: signal.Signals | None = None
+        self._before = before
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if self.held is None:
+            self.held = signal.Signals(number)
+        else:
+            self._before[signal.Signals(number)](number, frame)
+
+
 @contextlib.contextmanager
 def hold_signals() -> Iterator[None]:
     """Handle signals that ask for the end only after the block, which imports modules.
 
     Modules that are initialised in C drop exceptions now and then, also the one that a handler has
-    raised; the signal would be lost.
+    raised; the signal would be lost. A second signal is handled at once: an import may hang.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    held: list[int] = []
-
-    def hold(number: int, _frame: FrameType | None) -> None:
-        held.append(number)
-
     handlers = {number: signal.getsignal(number) for number in _ENDING}
     before = {number: one for number, one in handlers.items() if callable(one)}
+    is_held_already = any(isinstance(one, _Hold) for one in before.values())
+    if is_held_already or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    hold = _Hold(before)
     for number in before:
         signal.signal(number, hold)
     try:
@@ -67,8 +81,8 @@ def hold_signals() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        if held:
-            before[signal.Signals(held[0])](held[0], None)
+        if hold.held is not None:
+            before[hold.held](hold.held, None)
 
 
 def do_nothing(_number: int, _frame: FrameType | None) -> None:
