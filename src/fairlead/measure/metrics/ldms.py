@@ -45,7 +45,7 @@ def series_of(sets: list[MetricSet]) -> list[Series]:
     adapters = [series for metrics in sets for series in _of_slingshot(metrics)]
     adapters += infiniband_series(sets)
     # Messages take them; Ethernet has no counters of their cables, or counts the same without RDMA.
-    with_adapters = {name for series in adapters for name in series.host_names}
+    with_adapters = {name for series in adapters if series.device for name in series.host_names}
     others = (
         series
         for metrics in sets

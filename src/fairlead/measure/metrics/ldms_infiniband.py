@@ -52,6 +52,8 @@ def adapter_series(sets: Sequence[MetricSet]) -> Iterator[Series]:
     """Ports of the adapters of hosts, as parts of their interfaces and by names of their own.
 
     Sets without these metrics give nothing. Of several samplers of a port the newest set counts.
+    A port that has never carried anything is no part of the interface: sysclassib also lists ports
+    of Ethernet (RoCE), which count what RDMA carries alone.
     """
     newest: dict[str, dict[str, tuple[float, Mapping[str, Value]]]] = {}
     for metrics in sorted(sets, key=lambda metrics: metrics.time_s):
@@ -59,11 +61,15 @@ def adapter_series(sets: Sequence[MetricSet]) -> Iterator[Series]:
             newest.setdefault(metrics.host, {})[name] = metrics.time_s, values
     for host, ports in newest.items():
         num_adapters = len({name.partition(":")[0] for name in ports})
+        num_used = sum(_is_used(values) for _, values in ports.values())
         for name, (time_s, values) in ports.items():
             names = adapter_names(host, name, num_adapters)
             for series in _port_series(names[0], values, time_s):
+                yield dataclasses.replace(series, host_names=(host,), or_ports=names[1:])
+                if not _is_used(values):
+                    continue
                 # The ports of a host are added up, so each stalls for its part of the time.
-                share = len(ports) if series.quantity is Quantity.stalled_s else 1
+                share = num_used if series.quantity is Quantity.stalled_s else 1
                 yield dataclasses.replace(
                     series,
                     port=host_port(host),
@@ -72,7 +78,6 @@ def adapter_series(sets: Sequence[MetricSet]) -> Iterator[Series]:
                     device=name,
                     host_names=(host,),
                 )
-                yield dataclasses.replace(series, host_names=(host,), or_ports=names[1:])
 
 
 def fabric_series(metrics: MetricSet) -> Iterator[Series]:
@@ -102,6 +107,14 @@ def _adapter_ports(metrics: MetricSet) -> Iterator[tuple[str, Mapping[str, Value
         if match is not None:
             by_port.setdefault(f"{match[2]}:{match[3]}", {})[match[1]] = value
     yield from by_port.items()
+
+
+def _is_used(values: Mapping[str, Value]) -> bool:
+    return any(
+        values.get(name, 0) != 0
+        for name, counter in _COUNTERS.items()
+        if counter.quantity is Quantity.carried_bytes
+    )
 
 
 def _port_series(port: str, values: Mapping[str, Value], time_s: float) -> Iterator[Series]:

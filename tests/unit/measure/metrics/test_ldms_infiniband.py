@@ -103,6 +103,15 @@ def test_interfaces_of_the_kernel_do_not_count_where_there_are_adapters() -> Non
     assert {key[0] for key in found if key[1] == "host n2"} == {"eth0"}
 
 
+def test_a_port_that_never_carried_anything_does_not_hide_ethernet() -> None:
+    interface = metric_set("n1/procnet/eth0", {"device": "eth0", "rx_bytes": 7, "tx_bytes": 8})
+    idle = {f"ib.{name}#mlx5_0.1": 0 for name in KERNEL}
+
+    found = values(interface, metric_set("n1/sysclassib", idle))
+
+    assert {key[0] for key in found if key[1] == "host n1"} == {"eth0"}
+
+
 @pytest.mark.parametrize(
     ("node", "port"),
     [
