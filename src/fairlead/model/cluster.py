@@ -45,6 +45,7 @@ class Cluster:
         bare_hosts: Hosts whose slots were not given, so that they are the launcher's to choose;
             until it is asked, `slots` counts how often each is named.
         logins: `user` or `port` of a host, as its hostfile gives them.
+        bindings: `binding` of a host, as a hostfile of Hydra gives it.
         given: How the user named the hosts to the launcher; None where a list is to be written.
     """
 
@@ -54,6 +55,7 @@ class Cluster:
     source: str = dataclasses.field(default="the cluster", compare=False)
     bare_hosts: frozenset[str] = dataclasses.field(default=frozenset(), compare=False)
     logins: Mapping[str, Login] = dataclasses.field(default_factory=dict, compare=False)
+    bindings: Mapping[str, str] = dataclasses.field(default_factory=dict, compare=False)
     given: GivenHosts | None = dataclasses.field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -108,6 +110,7 @@ class Cluster:
             self.source,
             self.bare_hosts & set(hosts),
             {host: login for host, login in self.logins.items() if host in hosts},
+            {host: binding for host, binding in self.bindings.items() if host in hosts},
             self.given if tuple(hosts) == self.hosts else None,
         )
 

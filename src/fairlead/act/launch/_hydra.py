@@ -53,7 +53,7 @@ def command_line(
 
 
 def hosts_file(
-    spec: LaunchSpec, work_dir: Path, own: Path | None, with_user: Callable[[str], str]
+    spec: LaunchSpec, work_dir: Path, own: Path | None, with_settings: Callable[[str], str]
 ) -> Path | None:
     """The file that names the hosts; None where the launcher finds them itself.
 
@@ -64,15 +64,15 @@ def hosts_file(
         spec: The program, and where it is to run.
         work_dir: Folder for a file that has to be written.
         own: The user's own file, where the launcher places ranks and can read it.
-        with_user: The line `HOST:N` with the host's user in it.
+        with_settings: Adds to the line `HOST:N` what the user's hostfile sets for the host.
     """
     if spec.placement is not None:
         lines = machinefile_lines(spec.placement.host_names())
-        return write_once(work_dir, "ranks", [with_user(line) for line in lines])
+        return write_once(work_dir, "ranks", [with_settings(line) for line in lines])
     if spec.cluster is None or is_in_allocation(spec):
         return None
     lines = [f"{host}:{slots}" for host, slots in slots_per_host(spec).items()]
-    return own or write_once(work_dir, "hosts", [with_user(line) for line in lines])
+    return own or write_once(work_dir, "hosts", [with_settings(line) for line in lines])
 
 
 def must_avoid_slurm(spec: LaunchSpec) -> bool:

@@ -15,12 +15,14 @@ from fairlead.model.cluster import Cluster, GivenHosts, Login
 
 __all__ = ["parse_hostfile", "read_hostfile"]
 
-# What Open MPI 4.1.4 and 5.0.11 (first three) and Hydra 4.0.2 (`user`) accept; each was tried.
+# What Open MPI 4.1.4 and 5.0.11 (first three) and Hydra 4.0.2 (`user`, `binding`) accept; each was
+# tried.
 _NAMES = {
     "slots": r"slots|cpu|count",
     "most": r"max[_-](?:slots|cpu|count)|(?:slots|cpu|count)[_-]max",
     "user": r"user[_-]?name|user",
     "port": r"port",
+    "binding": r"binding",
 }
 _SETTING = re.compile(
     "(?:" + "|".join(f"(?P<{key}>{names})" for key, names in _NAMES.items()) + r")\s*=\s*(\S+)"
@@ -44,12 +46,14 @@ class _Line(NamedTuple):
         host: Its name.
         slots: Its slots; None where the line does not give them.
         login: User and port, where given.
+        binding: How its ranks are bound, where given (Hydra's).
         form: "bare", "slots=" (Open MPI's), ":" (Hydra's) or "queue" (SGE's, of no launcher).
     """
 
     host: str
     slots: int | None
     login: Login
+    binding: str | None
     form: str
 
 
@@ -135,6 +139,7 @@ def _cluster(lines: list[_Line], origin: str, hostfile: Path | None) -> Cluster:
         source=origin,
         bare_hosts=frozenset(line.host for line in lines if line.slots is None),
         logins={line.host: line.login for line in lines if line.login != Login()},
+        bindings={line.host: line.binding for line in lines if line.binding is not None},
         given=GivenHosts(hostfile, *families) if hostfile and is_read_by_one else None,
     )
 
@@ -143,7 +148,7 @@ def _parse_line(line: str) -> _Line:
     if sge := _SGE.fullmatch(line):
         if problem := host_name_problem(sge["host"]):
             raise ValueError(problem)
-        return _Line(sge["host"], _slot_count(sge["slots"], "slots"), Login(), "queue")
+        return _Line(sge["host"], _slot_count(sge["slots"], "slots"), Login(), None, "queue")
     host, *others = line.split(None, 1)
     rest = others[0] if others else ""
     settings = _settings(rest, line)
@@ -153,17 +158,18 @@ def _parse_line(line: str) -> _Line:
         settings.setdefault("user", user)
     slots = _slot_count(settings["slots"], "slots") if "slots" in settings else None
     hydra = _HYDRA.fullmatch(host)
+    is_hydras = hydra is not None or "binding" in settings
+    if is_hydras and settings.keys() - {"user", "binding"}:
+        raise ValueError(f"unknown form {line!r}; expected 'HOST:N' or 'HOST slots=N'")
     if hydra:
-        if settings.keys() - {"user"}:
-            raise ValueError(f"unknown form {line!r}; expected 'HOST:N' or 'HOST slots=N'")
         host, slots = hydra["host"], _slot_count(hydra["slots"], "slots")
     problem = host_name_problem(host)
     if problem:
         raise ValueError(problem)
     if "most" in settings and (most := _slot_count(settings["most"], "max_slots")) < (slots or 1):
         raise ValueError(f"host {host!r}: slots={slots} is more than max_slots={most}")
-    form = ":" if hydra else "bare" if slots is None and not settings else "slots="
-    return _Line(host, slots, _login(settings), form)
+    form = ":" if is_hydras else "bare" if slots is None and not settings else "slots="
+    return _Line(host, slots, _login(settings), settings.get("binding"), form)
 
 
 def _settings(text: str, line: str) -> dict[str, str]:

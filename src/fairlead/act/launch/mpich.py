@@ -54,7 +54,7 @@ class Mpich:
         spec = start_of_placement(spec)
         binding = _bind_option(spec)
         own = given_hostfile(spec, self.family)
-        file = _hydra.hosts_file(spec, work_dir, own, lambda line: _with_user(spec, line))
+        file = _hydra.hosts_file(spec, work_dir, own, lambda line: _with_settings(spec, line))
         hosts = [] if file is None else ["-f", str(file)]
         start = [*_without_slurm(spec, work_dir), *binding]
         return _hydra.command_line(self.path, spec, hosts, start)
@@ -90,5 +90,10 @@ def _without_slurm(spec: LaunchSpec, work_dir: Path) -> list[str]:
     return words if has_launcher else [*words, "-launcher", "ssh", *by_agent]
 
 
-def _with_user(spec: LaunchSpec, line: str) -> str:
-    return line + login_words(spec, line.rpartition(":")[0], "user", None)
+def _with_settings(spec: LaunchSpec, line: str) -> str:
+    """The line `HOST:N` with what the user's hostfile sets for the host."""
+    host = line.rpartition(":")[0]
+    binding = spec.cluster.bindings.get(host) if spec.cluster is not None else None
+    # CPUs that were chosen for the ranks replace it, as they replace -bind-to.
+    bound = "" if binding is None or spec.cpus is not None else f" binding={binding}"
+    return line + bound + login_words(spec, host, "user", None)

@@ -128,6 +128,17 @@ def test_users_and_ports_are_kept_for_the_launcher(text: str, login: Login) -> N
     )
 
 
+@pytest.mark.parametrize("text", ["a:2 binding=user:0,1\n", "a:2 binding=user:0,1 user=bob\n"])
+def test_bindings_of_hydra_are_kept_for_it(text: str, tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text(text)
+
+    cluster = read_hostfile(tmp_path / "hosts")
+
+    assert (cluster.slots, cluster.bindings) == ((2,), {"a": "user:0,1"})
+    assert cluster.given == GivenHosts(tmp_path / "hosts", "mpich")
+    assert cluster.select(["a"]).bindings == {"a": "user:0,1"}
+
+
 @pytest.mark.parametrize(
     ("text", "family"), [("a slots=2\n", "openmpi"), ("a:2\n", "mpich"), ("a\n", None)]
 )
@@ -168,6 +179,7 @@ def test_what_can_be_read_only_once_is_not_passed_on() -> None:
         ("a slots=2\n\na slots=2", "hosts:3: host 'a' is named again"),
         ("a\na slots=2", "hosts:2: host 'a' is named again"),
         ("a:2\na", "hosts:2: host 'a' is named again"),
+        ("a slots=2 binding=core", "hosts:1: unknown form"),
         ("a cores=2", "hosts:1: unknown form 'a cores=2'; expected 'HOST', 'HOST slots=N'"),
         ("a b", "hosts:1: unknown form"),
         ("a:2 slots=2", "hosts:1: unknown form"),
