@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -88,9 +89,12 @@ def hosts_named(hostfile: Path | None, hosts: str | None) -> Cluster | None:
         return None if hostfile is None else read_hostfile(hostfile)
     if hostfile is not None:
         raise typer.BadParameter("does not go together with --hostfile", param_hint="--host")
-    # A name in a launcher's list of hosts is one slot, unlike a bare name in a hostfile.
-    listed = parse_hostfile(hosts.replace(",", "\n"), "--host")
-    return dataclasses.replace(listed, bare_hosts=frozenset())
+    # A name in a launcher's list of hosts is one slot, unlike a bare name in a hostfile, which
+    # Open MPI 4.1.4 and 5.0.11 write HOST:* or HOST:auto here.
+    names = [re.sub(r":(\*|auto)$", "", name) for name in hosts.split(",")]
+    listed = parse_hostfile("\n".join(names), "--host")
+    chosen = {name for name, given in zip(names, hosts.split(","), strict=True) if name != given}
+    return dataclasses.replace(listed, bare_hosts=listed.bare_hosts & chosen)
 
 
 @dataclasses.dataclass(frozen=True)
