@@ -81,6 +81,37 @@ def test_network_of_other_hosts_or_mode_is_not_recalled(hosts: list[str], mode: 
     assert recall(fl.Cluster.uniform(hosts, 1), mode) is None
 
 
+@pytest.mark.parametrize(
+    ("variable", "is_another"),
+    [
+        ("OMPI_MCA_btl_tcp_if_include", True),
+        ("PRTE_MCA_oob_tcp_if_include", True),
+        ("FI_TCP_IFACE", True),
+        ("UCX_NET_DEVICES", True),
+        ("HYDRA_IFACE", True),
+        ("I_MPI_FABRICS", True),
+        ("PSM3_NIC", True),
+        ("OMP_NUM_THREADS", False),
+    ],
+)
+def test_network_that_another_variable_chose_is_not_recalled(
+    variable: str, is_another: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(variable, raising=False)
+    remember(network())
+    monkeypatch.setenv(variable, "eth1")
+    assert (recall() is None) == is_another
+
+
+def test_network_that_launcher_arguments_chose_is_kept_by_itself() -> None:
+    cluster = fl.Cluster.uniform(["a", "b"], slots=1)
+    paths = {
+        cache.profile_path(cluster, OpenMpi(), "quick", launcher_args=arguments)
+        for arguments in ((), ("--mca", "btl_tcp_if_include", "eth0"), ("-iface", "eth0"))
+    }
+    assert len(paths) == 3
+
+
 def test_network_of_another_lab_of_the_same_name_is_not_recalled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,9 +11,9 @@ __all__ = ["launcher_variables", "network_variables"]
 
 _LAUNCHERS = re.compile(r"(OMPI|PRTE|PMIX)_MCA_|HYDRA_|MPIR_CVAR_|I_MPI_|SLURM_")
 
-# Interfaces, transports and devices of Open MPI, UCX, libfabric, MPICH and Intel MPI.
+# Interfaces, transports and devices of Open MPI, UCX, libfabric, PSM, MPICH and Intel MPI.
 _NETWORKS = re.compile(
-    r"(OMPI|PRTE)_MCA_(btl|oob|pml|mtl|opal_common_ucx|osc)|FI_|UCX_|HYDRA_IFACE|MPICH_|"
+    r"(OMPI|PRTE)_MCA_(btl|oob|pml|mtl|opal_common_ucx|osc)|FI_|UCX_|PSM[23]_|HYDRA_IFACE|MPICH_|"
     r"MPIR_CVAR_(CH[34]|OFI|UCX|NEMESIS)|I_MPI_(FABRICS|OFI|HYDRA_IFACE|NETMASK)"
 )
 
