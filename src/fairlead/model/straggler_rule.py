@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+import scipy.special
 
 from fairlead.model.host_rates import KINDS, LEAST_RATIO, OUTLIER_SCORE, RATES, HostRates
 
@@ -70,7 +70,9 @@ def stragglers(rates: HostRates) -> list[Straggler]:
     Args:
         rates: What is unknown is compared with nothing.
     """
-    limit = max(OUTLIER_SCORE, float(-ndtri(FALSE_ALARM_RATIO / max(1, rates.rates.size))))
+    limit = max(
+        OUTLIER_SCORE, float(-scipy.special.ndtri(FALSE_ALARM_RATIO / max(1, rates.rates.size)))
+    )
     values, errors = np.log(rates.rates), rates.log_errors()
     of_cpu = values - np.log(np.maximum(rates.num_cores, 1))[:, None]
     found = []
