@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files read at once: no devices, and only up to a bound."""
+"""Files read at once or line by line: no devices, and only up to a bound."""
 
 from __future__ import annotations
 
 import itertools
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from fairlead.errors import InputError
 
-__all__ = ["MOST_BYTES", "read_bytes", "read_text"]
+__all__ = ["MOST_BYTES", "read_bytes", "read_lines", "read_text"]
 
 MOST_BYTES = 2**31
 """Largest file or unpacked archive: the traffic of 5000 ranks where each sends to all others."""
 
 _PIECE_BYTES = 2**20
+_MOST_LINE_BYTES = 2**16
 
 
 def read_bytes(path: Path | str) -> bytes:
@@ -26,21 +28,50 @@ def read_bytes(path: Path | str) -> bytes:
     """
     path = Path(path)
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-            raise InputError(f"{path}: is a device, not a file")
+        _require_no_device(path)
         with path.open("rb") as stream:
             # In pieces: one large read would allocate its whole size at once.
             pieces = iter(lambda: stream.read(_PIECE_BYTES), b"")
             data = b"".join(itertools.islice(pieces, MOST_BYTES // _PIECE_BYTES + 1))
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file") from error
     except (OSError, ValueError) as error:  # a ValueError is a NUL in the name
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{path}: cannot be read: {reason}") from error
+        raise _unreadable(path, error) from error
     if len(data) > MOST_BYTES:
         raise InputError(f"{path}: is larger than {MOST_BYTES} bytes")
     return data
+
+
+def read_lines(path: Path | str, encoding: str = "utf-8") -> Iterator[str]:
+    """The lines of a text file one after the other, so that no more than one is kept.
+
+    Raises:
+        InputError: As above, a line is longer than 64 KiB, or it is not text in this encoding.
+    """
+    path = Path(path)
+    try:
+        _require_no_device(path)
+        with path.open("rb") as stream:
+            pieces = iter(lambda: stream.readline(_MOST_LINE_BYTES + 1), b"")
+            for number, line in enumerate(pieces, 1):
+                if len(line) > _MOST_LINE_BYTES:
+                    raise InputError(f"{path}:{number}: is longer than {_MOST_LINE_BYTES} bytes")
+                yield line.decode(encoding).rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}:{number}: is not text in {encoding}") from error
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _require_no_device(path: Path) -> None:
+    mode = path.stat().st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise InputError(f"{path}: is a device, not a file")
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"{path}: no such file")
+    reason = error.strerror if isinstance(error, OSError) else error
+    return InputError(f"{path}: cannot be read: {reason}")
 
 
 def read_text(path: Path | str) -> str:

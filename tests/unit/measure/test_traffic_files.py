@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,7 @@ def test_a_csv_file_of_another_form_is_refused_with_its_line(
 def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_bytes(b"src,dst,bytes\n\xff\n")
-    with pytest.raises(fl.InputError, match="not UTF-8"):
+    with pytest.raises(fl.InputError, match=r"a\.csv:2: is not text in utf-8"):
         load_traffic(file)
 
 
@@ -132,3 +133,40 @@ def test_a_line_of_another_form_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "cm.0.prof").write_text("# POINT TO POINT\n" + text)
     with pytest.raises(fl.InputError, match=r"cm\.0\.prof:2: expected 'E SRC DST"):
         load_traffic(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "line"),
+    [
+        ("t.csv", "src,dst,bytes\n", "0,1,100\n"),
+        ("t.0.prof", "", "E\t0\t0\t100 bytes\t1 msgs sent\n"),
+    ],
+)
+def test_large_file_is_read_line_by_line(name: str, first: str, line: str, tmp_path: Path) -> None:
+    path, size = tmp_path / name, 2**21
+    path.write_text(first + line * (size // len(line)))
+    tracemalloc.start()
+
+    traffic = load_traffic(path)
+
+    most_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert traffic.bytes.sum() == 100 * (size // len(line))
+    assert most_bytes < size / 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("t.csv", b"src,dst,bytes\n0,1,\xff\n", r"t.csv:2: is not text in utf-8"),
+        ("t.csv", b"src,dst,bytes\n" + b"0" * 70_000, r"t.csv:2: is longer than 65536 bytes"),
+        ("t.0.prof", b"\x80\x02c\n", r"t.0.prof:1: is not text in ascii"),
+    ],
+)
+def test_what_is_no_text_is_refused_by_its_line(
+    name: str, content: bytes, problem: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+
+    with pytest.raises(fl.InputError, match=problem):
+        load_traffic(tmp_path / name)

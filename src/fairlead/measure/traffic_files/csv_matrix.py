@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fairlead.errors import InputError
-from fairlead.files.whole_file import read_bytes
+from fairlead.files.whole_file import read_lines
 from fairlead.measure.traffic_files.rank_matrix import MAX_RANKS, RankMatrix, traffic_of
 from fairlead.model.traffic import Traffic
 
@@ -18,6 +18,7 @@ _NEEDED = ("src", "dst", "bytes")
 _COLUMNS = ("src", "dst", "kind", "bytes", "messages", "max_message_bytes")
 _KINDS = ("p2p", "alltoall")
 _MOST = 2**63 - 1
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 def read_csv(path: Path) -> Traffic:
@@ -30,11 +31,7 @@ def read_csv(path: Path) -> Traffic:
     Raises:
         InputError: It cannot be read, or a row is not of this form; the message names the line.
     """
-    try:
-        text = read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text") from error
-    reader = csv.DictReader(text.splitlines())
+    reader = csv.DictReader(line.removeprefix(_BYTE_ORDER_MARK) for line in read_lines(path))
     columns = [name.strip() for name in reader.fieldnames or ()]
     if missing := [name for name in _NEEDED if name not in columns]:
         raise InputError(

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fairlead.errors import InputError
-from fairlead.files.whole_file import read_bytes
+from fairlead.files.whole_file import read_lines
 from fairlead.measure.traffic_files.rank_matrix import MAX_RANKS, RankMatrix, traffic_of
 from fairlead.model.traffic import Traffic
 
@@ -38,7 +38,7 @@ def read_monitoring(path: Path) -> Traffic:
     files = _files(path)
     sent = {"E": RankMatrix(), "I": RankMatrix()}
     for file in files:
-        for number, line in enumerate(_lines(file), 1):
+        for number, line in enumerate(read_lines(file, "ascii"), 1):
             if line[:1] not in sent:
                 continue
             found = _LINE.match(line)
@@ -79,10 +79,3 @@ def _files(path: Path) -> Sequence[Path]:
         gap = next((rank for rank in range(len(ranks) + 1) if rank not in ranks), 0)
         raise InputError(f"{folder}: {name}.{gap}.prof is missing")
     return [found[name, rank] for rank in ranks]
-
-
-def _lines(file: Path) -> list[str]:
-    try:
-        return read_bytes(file).decode("ascii").splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not a file of Open MPI's monitoring") from error
