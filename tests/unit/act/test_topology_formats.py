@@ -154,6 +154,29 @@ def test_labels_are_those_of_nodes_and_hold_to_the_rules_of_kubernetes() -> None
     assert all(map(LABEL_VALUE.fullmatch, values))
 
 
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+def test_kubectl_reads_the_nodes_and_takes_their_labels(tmp_path: Path) -> None:
+    path = tmp_path / "nodes.yaml"
+    path.write_text(written("kubernetes", HostGroups(PODS)))
+
+    # With --local no cluster is asked: it decodes the nodes and checks the labels by itself.
+    done = subprocess.run(
+        ["kubectl", "label", "--local", "--filename", path, "fairlead.dev/rank=000001",
+         "--output=json"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    decoder, text, nodes = json.JSONDecoder(), done.stdout.strip(), []
+    while text:
+        node, end = decoder.raw_decode(text)
+        nodes += node.get("items", [node])
+        text = text[end:].strip()
+    assert [node["metadata"]["name"] for node in nodes] == list(PODS)
+    assert nodes[2]["metadata"]["labels"]["network.topology.nvidia.com/leaf"] == "r_1-2"
+    assert nodes[2]["metadata"]["labels"]["fairlead.dev/rank"] == "000001"
+
+
 def test_long_names_are_cut_to_what_a_label_holds_and_stay_different() -> None:
     groups = HostGroups({f"h{i}": ("all", f"{i}{'x' * 80}") for i in range(3)})
     document = yaml.safe_load(written("kubernetes", groups))
