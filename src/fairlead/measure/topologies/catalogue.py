@@ -99,6 +99,12 @@ IMPORTS: dict[str, Import] = {
         "rdmaTopologyData",
         frozenset({"nodes"}),
     ),
+    "azure": Import(
+        lambda given: clouds.read_azure(given.file, given.nodes),
+        "an object of hosts and what http://169.254.169.254/metadata/instance printed on each, or "
+        "its compute: placement groups and fault domains",
+        frozenset({"nodes"}),
+    ),
     "lab": Import(
         lambda given: read_lab(given.file),
         "a torus of fairlead lab that is up, by its name",

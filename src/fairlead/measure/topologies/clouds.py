@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What clouds report of where machines stand: AWS, GCP and OCI."""
+"""What clouds report of where machines stand: AWS, GCP, OCI and Azure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from fairlead.measure.topologies.documents import read_json
 from fairlead.measure.topologies.switch_tree import fill_up, tree_topology
 from fairlead.model.topology import Topology
 
-__all__ = ["read_aws", "read_gcp", "read_oci"]
+__all__ = ["read_aws", "read_azure", "read_gcp", "read_oci"]
 
 _OF_GCP = ("cluster", "block", "subblock", "host")
 _LEVELS_OF_AWS = 3
 """At least, of instance types that AWS gives network nodes of. Source: EC2 user guide."""
+
+_OF_AZURE = ("location", "placementGroupId", "platformFaultDomain")
+"""Machines of a fault domain share a switch. Source: Azure, availability sets overview."""
 
 _OF_OCI = ("customerHPCIslandId", "customerNetworkBlock", "customerLocalBlock")
 
@@ -62,20 +65,38 @@ def read_oci(path: Path, nodes: Path | None = None) -> Topology:
     Raises:
         InputError: It is something else.
     """
-    document = read_json(path)
-    if not isinstance(document, dict) or not all(isinstance(v, dict) for v in document.values()):
-        raise InputError(f"{path}: expected an object of hosts and their rdmaTopologyData")
-    # The whole document of a host has this as a part of it.
-    places = {host: place.get("rdmaTopologyData", place) for host, place in document.items()}
-    wrong = next((host for host, place in places.items() if not isinstance(place, dict)), None)
-    if wrong is not None:
-        raise InputError(
-            f"{path}: {wrong}.rdmaTopologyData: expected an object, got {places[wrong]!r:.80}"
-        )
+    places = _by_host(path, "rdmaTopologyData")
     above = {host: _known(path, host, place, _OF_OCI) for host, place in places.items()}
     if not any(above.values()):
         raise InputError(f"{path}: no host has a place: expected {', '.join(_OF_OCI)}")
     return _tree(path, "oci", above, nodes, len(_OF_OCI))
+
+
+def read_azure(path: Path, nodes: Path | None = None) -> Topology:
+    """An object of hosts and what the metadata service reported to each: compute.
+
+    Only machines of a scale set or an availability set have a place below their region.
+
+    Raises:
+        InputError: It is something else.
+    """
+    places = _by_host(path, "compute")
+    above = {host: _qualify(_known(path, host, place, _OF_AZURE)) for host, place in places.items()}
+    if not any(above.values()):
+        raise InputError(f"{path}: no host has a place: expected {', '.join(_OF_AZURE)}")
+    return _tree(path, "azure", above, nodes, len(_OF_AZURE))
+
+
+def _by_host(path: Path, part: str) -> dict[str, Mapping[str, Any]]:
+    """Documents of hosts, or the part of each that has its place."""
+    document = read_json(path)
+    if not isinstance(document, dict) or not all(isinstance(v, dict) for v in document.values()):
+        raise InputError(f"{path}: expected an object of hosts and their {part}")
+    places = {host: place.get(part, place) for host, place in document.items()}
+    wrong = next((host for host, place in places.items() if not isinstance(place, dict)), None)
+    if wrong is not None:
+        raise InputError(f"{path}: {wrong}.{part}: expected an object, got {places[wrong]!r:.80}")
+    return places
 
 
 def _tree(

@@ -85,6 +85,24 @@ def test_whole_documents_of_ocis_metadata_service_are_read() -> None:
     assert topology.problems == ()
 
 
+def test_fault_domains_of_azure_are_below_their_placement_groups() -> None:
+    topology = sample("azure", "azure/instances.json")
+
+    # Fault domain 0 of another placement group is another one.
+    assert hops(topology, "a", "b", "c", "d")[0] == [0, 2, 4, 6]
+    assert topology.problems == ()
+
+
+def test_a_machine_of_azure_outside_of_any_group_is_named(tmp_path: Path) -> None:
+    document = json.loads((GOLDEN / "azure/instances.json").read_text())
+    document["d"]["compute"].update(placementGroupId="", platformFaultDomain="0")
+    (tmp_path / "a.json").write_text(json.dumps(document))
+
+    topology = import_topology("azure", Given(tmp_path / "a.json"))
+
+    assert any("d" in problem for problem in topology.problems)
+
+
 def test_tables_of_ibdiagnet_are_the_fabric_that_counters_name() -> None:
     topology = sample("ibdiagnet", "ibdiagnet/ibdiagnet2.db_csv")
 
@@ -137,6 +155,7 @@ SAMPLES = {
     "topograph": "topograph/graph.json",
     "kubernetes": "kubernetes/nodes.json",
     "oci": "oci/imds-hosts.json",
+    "azure": "azure/instances.json",
     "ibdiagnet": "ibdiagnet/ibdiagnet2.db_csv",
     "lldp": "lldp/lldpctl.json",
 }
@@ -203,7 +222,7 @@ def test_large_yaml_is_refused_before_it_is_parsed(tmp_path: Path) -> None:
         import_topology("kubernetes", Given(path))
 
 
-@pytest.mark.parametrize("kind", ["kubernetes", "topograph", "lldp", "oci"])
+@pytest.mark.parametrize("kind", ["kubernetes", "topograph", "lldp", "oci", "azure"])
 def test_a_file_that_is_larger_than_any_is_not_read(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "sparse.json"
     with path.open("wb") as stream:
