@@ -144,3 +144,45 @@ def test_the_command_writes_and_says_what_to_start(
     assert "  sh start-samplers   # on each host" in done.stdout
     assert without.exit_code == 2
     assert isinstance(refused.exception, InputError)
+
+
+def test_adapters_without_a_collector_are_written_for_the_exporter(tmp_path: Path) -> None:
+    write_setup(SYSTEMS["prometheus"].setup(["n1"], ()), tmp_path / "set")
+    script = tmp_path / "set" / "start-exporter"
+    script.write_text(script.read_text().replace("/sys/class", str(tmp_path / "class")))
+    counters = {
+        "cxi/cxi0/device/telemetry/hni_tx_paused_1": "12@1700000000.5",
+        "cxi/cxi0/device/telemetry/hni_pkts_sent": "9@1700000000.5",
+        "infiniband/rdmap1s0/ports/1/hw_counters/retrans_pkts": "7",
+        "infiniband/rdmap1s0/ports/1/hw_counters/alloc_pd_err": "3",
+        # Other drivers use the same names, and node_exporter knows these adapters.
+        "infiniband/bnxt_re0/ports/1/hw_counters/rx_bytes": "5",
+    }
+    for device, driver in (("rdmap1s0", "efa"), ("bnxt_re0", "bnxt_re")):
+        folder = tmp_path / "class" / "infiniband" / device / "device"
+        folder.mkdir(parents=True)
+        (folder / "driver").symlink_to(f"../../drivers/{driver}")
+    for name, text in counters.items():
+        path = tmp_path / "class" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+    exporter = tmp_path / "bin" / "node_exporter"
+    exporter.parent.mkdir()
+    # It prints what it would read, as soon as it is there.
+    exporter.write_text(
+        "#!/bin/sh\nfor last; do :; done\nfile=${last#*=}/adapters.prom\n"
+        'until [ -e "$file" ]; do sleep 0.05; done\ncat "$file"\n'
+    )
+    exporter.chmod(0o755)
+
+    done = subprocess.run(
+        ["sh", script], env={"PATH": f"{exporter.parent}:/usr/bin:/bin", "TMPDIR": str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert done.stdout.splitlines() == [
+        'node_cxi_hni_tx_paused_1{device="cxi0",port="1"} 12',
+        'node_amazonefa_retrans_pkts{device="rdmap1s0",port="1"} 7',
+    ]
+    names = {line.partition("{")[0] for line in done.stdout.splitlines()}
+    assert names <= set(METRICS)

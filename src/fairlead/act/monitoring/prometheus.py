@@ -26,6 +26,9 @@ SERVER = "127.0.0.1:9090"
 INTERVAL = "10s"
 """The oracle's window is a minute: a rate needs a few samples in it."""
 
+WRITING_S = 5
+"""How often a host writes what its exporter reads of a file."""
+
 ETHTOOL_STATISTICS = (
     r"^(bw_(in|out)_allowance_exceeded|(rx|tx)_bytes_phy|(rx|tx)_bytes\.nic"
     r"|(rx|tx)_(prio[0-7]|global)_pause_duration)$"
@@ -39,6 +42,7 @@ COLLECTOR_ARGUMENTS = (
     "--collector.bonding",
     "--collector.uname",
     "--collector.infiniband",
+    "--collector.textfile",
     "--collector.ethtool",
     f"--collector.ethtool.metrics-include={ETHTOOL_STATISTICS}",
 )
@@ -86,15 +90,48 @@ def prometheus_setup(hosts: Sequence[str], switches: Sequence[str] = ()) -> Setu
 def _start_script() -> str:
     """Starts node_exporter, by the name that it has in Debian or by its own."""
     arguments = " ".join(map(shlex.quote, COLLECTOR_ARGUMENTS))
-    return (
-        "#!/bin/sh\n"
-        "# Starts node_exporter with the collectors that the oracle reads, and no others.\n"
-        "exporter=$(command -v node_exporter || command -v prometheus-node-exporter) || {\n"
-        "    echo 'node_exporter: no such program on this host' >&2\n"
-        "    exit 127\n"
-        "}\n"
-        f'exec "$exporter" {arguments}\n'
-    )
+    return f"""#!/bin/sh
+# Starts node_exporter with the collectors that the oracle reads, and no others.
+exporter=$(command -v node_exporter || command -v prometheus-node-exporter) || {{
+    echo 'node_exporter: no such program on this host' >&2
+    exit 127
+}}
+# Adapters that no collector knows: Slingshot's, and Amazon's EFA by the names of AWS' exporter.
+adapters() {{
+    for file in /sys/class/cxi/cxi*/device/telemetry/*; do
+        case ${{file##*/}} in
+            hni_sts_[rt]x_ok_octets | hni_[rt]x_paused_[0-7] | parbs_tarb_pi_*posted_blocked_cnt)
+                device=${{file#/sys/class/cxi/}}
+                labels="device=\\"${{device%%/*}}\\",port=\\"1\\""
+                read -r value < "$file"
+                echo "node_cxi_${{file##*/}}{{$labels}} ${{value%%@*}}"
+                ;;
+        esac
+    done
+    for file in /sys/class/infiniband/*/ports/*/hw_counters/*; do
+        case ${{file##*/}} in
+            rx_bytes | tx_bytes | rx_pkts | tx_pkts | retrans_pkts)
+                device=${{file#/sys/class/infiniband/}}
+                port=${{device#*/ports/}}
+                driver=$(readlink "/sys/class/infiniband/${{device%%/*}}/device/driver")
+                [ "${{driver##*/}}" = efa ] || continue
+                labels="device=\\"${{device%%/*}}\\",port=\\"${{port%%/*}}\\""
+                read -r value < "$file"
+                echo "node_amazonefa_${{file##*/}}{{$labels}} $value"
+                ;;
+        esac
+    done
+}}
+folder=$(mktemp -d) || exit
+(
+    while kill -0 $$; do
+        adapters > "$folder/new" && mv "$folder/new" "$folder/adapters.prom"
+        sleep {WRITING_S}
+    done
+    rm -r "$folder"
+) > /dev/null 2>&1 &
+exec "$exporter" {arguments} --collector.textfile.directory="$folder"
+"""
 
 
 def _targets(targets: Sequence[tuple[str, str]]) -> str:

@@ -25,6 +25,7 @@ _MOVED = (
     *("node_infiniband_port_data_received_bytes_total",),
     *("node_infiniband_port_data_transmitted_bytes_total",),
     *("node_amazonefa_rx_bytes", "node_amazonefa_tx_bytes"),
+    *("node_cxi_hni_sts_rx_ok_octets", "node_cxi_hni_sts_tx_ok_octets"),
 )
 
 

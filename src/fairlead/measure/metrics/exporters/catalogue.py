@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from fairlead.measure.metrics.exporters.cxi import CXI
 from fairlead.measure.metrics.exporters.dcgm import DCGM
 from fairlead.measure.metrics.exporters.efa import EFA
 from fairlead.measure.metrics.exporters.exporter import Exporter, Metric
@@ -21,6 +22,7 @@ EXPORTERS: tuple[Exporter, ...] = (
     NODE_INFINIBAND,
     ROCE,
     EFA,
+    CXI,
     GUILBAULTS,
     TREYDOCK,
     SNMP,
