@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rank's own share of the trace, a file of its own (docs/design/trace-shares.md): written every
-// 30 s and at the end of the program, in whichever way it ends, so that no trace is lost.
+// Each rank's own share of the trace, a file of its own (docs/design/trace-shares.md): written
+// every 30 s and at the end of the program, in whichever way it ends, so that no trace is lost.
 #pragma once
 
 #include <string_view>
