@@ -113,7 +113,9 @@ def test_so_does_one_that_aborts(mpi: TracedMpi, tmp_path: Path) -> None:
 
 
 def test_so_does_one_that_its_scheduler_ends(mpi: TracedMpi, tmp_path: Path) -> None:
-    traced = Traced(mpi, tmp_path, "sleep")
+    # Open MPI sends SIGKILL a second after SIGTERM, which is too early where the machine is busy.
+    longer = {f"{name}_MCA_odls_base_sigkill_timeout": "4" for name in ("OMPI", "PRTE")}
+    traced = Traced(mpi, tmp_path, "sleep", **longer)
     traced.wait_for_messages()
 
     traced.process.send_signal(signal.SIGTERM)

@@ -22,18 +22,30 @@ pytestmark = [
 ]
 
 
+NUM_TRIES = 10
+"""On a busy machine."""
+
+
+def interfaces(network: Network) -> list[float]:
+    """Rates of the interfaces of all hosts, out and in."""
+    assert network.nic_out_Bps is not None and network.nic_in_Bps is not None
+    return [*network.nic_out_Bps, *network.nic_in_Bps]
+
+
 @pytest.mark.parametrize("num_hosts", [1, 2, 4])
 def test_interfaces_are_measured_and_one_machine_is_no_bottleneck(
     launcher: Launcher, num_hosts: int
 ) -> None:
-    network = probe(launcher, hosts(*NAMES[:num_hosts]), max_samples=6, contention=True)
+    is_alone = num_hosts == 1
+    # Where a process does not run in the time of a step, its interface stays unknown.
+    for _ in range(NUM_TRIES):
+        network = probe(launcher, hosts(*NAMES[:num_hosts]), max_samples=6, contention=True)
+        if is_alone or not any(map(np.isnan, interfaces(network))):
+            break
 
     assert network.unmeasured_pairs() == []
     assert network.groups == ()
-    assert network.nic_out_Bps is not None and network.nic_in_Bps is not None
-    is_alone = num_hosts == 1
-    assert np.all(np.isnan(network.nic_out_Bps) == is_alone)
-    assert np.all(np.isnan(network.nic_in_Bps) == is_alone)
+    assert np.all(np.isnan(interfaces(network)) == is_alone)
     assert network.flows == FlowsSummary(is_complete=True)
 
 
