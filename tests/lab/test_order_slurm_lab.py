@@ -103,8 +103,8 @@ def test_torchrun_starts_in_a_step_with_the_rank_of_its_host(
     ranks = ranks_in(printed)
     assert [rank for rank, _ in ranks] == ["0", "1", "2", "3"], printed
     assert sorted(host for _, host in ranks) == ["h0", "h1", "h2", "h3"]
-    # Each has the order that the hosts agreed on, of which rank 0's host printed the gain.
-    assert printed.count("fairlead: order: ") == 4
+    # Each printed the gain; on a busy machine lines on slow hosts may stand next to it.
+    assert len(re.findall(r"^fairlead: order: .*; took ", printed, re.MULTILINE)) == 4, printed
 
 
 def test_task_prolog_gives_torchrun_its_rank_without_a_change_of_the_job(
