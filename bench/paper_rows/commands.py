@@ -97,7 +97,7 @@ def _keep(row: Row, commit: str, figures: list[Figure], duration_s: float) -> No
 
 
 def clean_commit_of(root: Path) -> str:
-    """The commit that is run, for figures that are kept: whoever has it can repeat them.
+    """The commit that is run. Figures that are kept can be repeated with it.
 
     Raises:
         InputError: Files of it have been changed.

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from lab_traces import happens
-from slurm_cluster import SlurmCluster, missing_programs, slurm_cluster
+from slurm_cluster import SlurmCluster, require_slurm, skip_or_fail, slurm_cluster
 
 from fairlead.lab import Lab, Scenario
 
@@ -51,10 +51,7 @@ def install(folder: Path, name: str, script: str, *, variables: str = "") -> Pat
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
-    if missing := missing_programs():
-        pytest.skip(f"not installed: {', '.join(missing)}")
-    if os.geteuid() != 0:
-        pytest.skip("slurmd needs root")
+    require_slurm()
     folder = tmp_path_factory.mktemp("hooks")
     data = f"XDG_DATA_HOME={os.environ['XDG_DATA_HOME']}" if "XDG_DATA_HOME" in os.environ else ""
     task = install(folder, "task-prolog", script_of("TaskProlog"), variables=data)
@@ -74,7 +71,7 @@ def torchrun() -> str:
     python = "/usr/bin/python3"
     has_gloo = "import torch.distributed as d; d.ProcessGroupGloo"
     if found is None or subprocess.run([python, "-c", has_gloo], check=False).returncode:
-        pytest.skip("torchrun with gloo is not installed (Debian: python3-torch)")
+        skip_or_fail("torchrun with gloo is not installed (Debian: python3-torch)")
     return found
 
 

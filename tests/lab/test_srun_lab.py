@@ -8,7 +8,6 @@ all hosts; on the host with four slots should be one of them.
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import numpy as np
 import pytest
 from lab_processes import processes_named
 from lab_traces import happens
-from slurm_cluster import SlurmCluster, missing_programs, slurm_cluster
+from slurm_cluster import SlurmCluster, require_slurm, slurm_cluster
 
 import fairlead as fl
 from fairlead.files.run_directory import TRAFFIC
@@ -40,10 +39,7 @@ def slurm(
     small_cloud: Scenario, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SlurmCluster]:
     """A cluster whose uplinks are so slow that it shows even where processes wait for the cores."""
-    if missing := missing_programs():
-        pytest.skip(f"not installed: {', '.join(missing)}")
-    if os.geteuid() != 0:
-        pytest.skip("slurmd needs root")
+    require_slurm()
     rates = {"nic": "100Mbit/s", "racks": {"count": 2, "uplink": "5Mbit/s"}}
     scenario = Scenario.model_validate(small_cloud.model_dump() | rates | {"name": "slurm"})
     folder = tmp_path_factory.mktemp("slurm")

@@ -112,6 +112,6 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path, rules: Path) -> None:
 
 def test_the_project_uses_no_refused_word() -> None:
     if not (ROOT / ".git").exists():
-        pytest.skip("the list of tracked files comes from git")
+        pytest.skip("the list of files comes from git")
 
     assert check() == (0, "")

@@ -97,5 +97,5 @@ def _require_running(started: Started) -> None:
     Raises:
         LaunchError: It has.
     """
-    for line in started.ended():
+    for line in started.lines_of_ended():
         raise LaunchError(line)

@@ -259,7 +259,7 @@ TEST_CASE("call time: at any moment each call counts once") {
   CHECK((time.has_called() && time.is_in_call()));
   CHECK(time.ticks_until(1200) == 200);
   time.end(1300);
-  // Whoever has read the clock before reads the whole call, and not its first part again.
+  // A reader whose clock value is from before the end gets the whole call, counted once.
   CHECK((!time.is_in_call() && time.ticks_until(1200) == 300));
   time.begin(2000);
   CHECK(time.ticks_until(2050) == 350);

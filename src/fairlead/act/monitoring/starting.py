@@ -33,17 +33,17 @@ class Started:
 
     Attributes:
         processes: By the host, or by the command on this machine.
-        said: File with what each wrote to standard error, by the same.
+        logs: File with what each wrote to standard error, by the same.
     """
 
     processes: Mapping[str, subprocess.Popen[bytes]]
-    said: Mapping[str, Path]
+    logs: Mapping[str, Path]
 
-    def ended(self) -> Iterator[str]:
+    def lines_of_ended(self) -> Iterator[str]:
         """A line for each that has ended, with the last that it wrote."""
         for name, process in self.processes.items():
             if process.poll() is not None:
-                lines = self.said[name].read_text(errors="replace").split("\n")
+                lines = self.logs[name].read_text(errors="replace").split("\n")
                 last = next((line.strip() for line in reversed(lines) if line.strip()), "")
                 yield f"{name}: ended with exit code {process.returncode}: {last:.200}"
 
@@ -72,13 +72,13 @@ def start_setup(
     commands |= {words[0]: script(words) for words in setup.here}
     with scratch_folder("fairlead-monitoring-") as scratch, contextlib.ExitStack() as stack:
         processes: dict[str, subprocess.Popen[bytes]] = {}
-        said: dict[str, Path] = {}
+        logs: dict[str, Path] = {}
         stack.callback(_end, processes)
         for number, (name, words) in enumerate(commands.items()):
-            said[name] = scratch / str(number)
-            with said[name].open("wb") as errors:
+            logs[name] = scratch / str(number)
+            with logs[name].open("wb") as errors:
                 processes[name] = _start(words, errors.fileno())
-        yield Started(processes, said)
+        yield Started(processes, logs)
 
 
 def _start(words: Sequence[str], errors: int) -> subprocess.Popen[bytes]:

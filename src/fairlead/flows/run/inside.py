@@ -130,7 +130,7 @@ def _find(session: Session, decision: Decision) -> FoundMapping | str:
     if not hosts:
         return _reason_without_places(placement, usual)
     if unmeasured := [one for one in hosts if not one.inside.rates]:
-        raise TopologyError(_unmeasured(unmeasured[0]))
+        raise TopologyError(_reason_unmeasured(unmeasured[0]))
     mapping = map_inside(
         hosts, usual, session.traffic,
         method=asked.method, metric=asked.metric, objective=asked.objective, seed=asked.seed,
@@ -143,7 +143,7 @@ def _find(session: Session, decision: Decision) -> FoundMapping | str:
     )
 
 
-def _unmeasured(places: HostPlaces) -> str:
+def _reason_unmeasured(places: HostPlaces) -> str:
     why = f": {places.inside.problem}" if places.inside.problem else ""
     return f"the levels inside {places.host} were not measured{why}"
 

@@ -59,11 +59,11 @@ class Machine:
             if not patterns or is_chosen(port.partition(":")[0], patterns)
         }
         for port in sorted(chosen):
-            for metric, samples in _unreplaced(self.adapters[port]):
+            for metric, samples in _without_replaced(self.adapters[port]):
                 yield port, metric, samples, True
         known = [self._device(name) for name in self.devices]
         for name in sorted(physical_ports(known, patterns)):
-            for metric, samples in _unreplaced(self.devices[name]):
+            for metric, samples in _without_replaced(self.devices[name]):
                 if METRICS[metric].is_of_cable or patterns or not chosen:
                     yield name, metric, samples, False
 
@@ -162,7 +162,7 @@ def _node_names(facts: Iterable[tuple[Labels, Samples]]) -> Mapping[str, str]:
     }
 
 
-def _unreplaced(metrics: Mapping[str, Samples]) -> Iterator[tuple[str, Samples]]:
+def _without_replaced(metrics: Mapping[str, Samples]) -> Iterator[tuple[str, Samples]]:
     """What a device reports, without metrics of which it has a better one."""
     replaced = {name for metric in metrics for name in METRICS[metric].replaces}
     return ((name, samples) for name, samples in metrics.items() if name not in replaced)
