@@ -59,7 +59,8 @@ def comparison_table(comparison: Comparison, *, is_verbose: bool = False) -> Ren
     )
     table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
     for index, heading in enumerate(_headings(comparison)):
-        table.add_column(Text(heading), justify="right" if index else "left", no_wrap=True)
+        # Equal placements share a row: their names are broken, so that no number is cut off.
+        table.add_column(Text(heading), justify="right" if index else "left", no_wrap=index > 0)
     for method in comparison.distinct():
         style = "bold" if method == comparison.fastest() else ""
         table.add_row(*map(Text, _row(comparison, method)), style=style)

@@ -210,6 +210,19 @@ def test_comparison_shows_rankings_only_on_request():
     assert not re.search("[a-z]_(s|bytes)", text)
 
 
+def test_names_of_equal_placements_cut_no_number_off():
+    hosts = ["a", "b"]
+    equal = ("launcher", "blocked", "scotch-groups", "scotch-inter")
+    methods = {name: runs(hosts, [0, 1], [123.4, 125.6], 2.0) for name in equal}
+    methods["optimize"] = runs(hosts, [1, 0], [83.4, 85.6], 1.0)
+
+    text = rendered(comparison(hosts, 2, methods=methods), 80)
+
+    assert "\N{HORIZONTAL ELLIPSIS}" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(name in text for name in methods)
+
+
 def test_comparison_fits_eighty_columns():
     hosts = ["a", "b"]
     many = {name: runs(hosts, [0, 1], [123.4, 125.6], 2.0) for name in ("launcher", "scotch-intra")}
