@@ -105,7 +105,7 @@ def _chapter(chapter: Chapter, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _section(row: Row) -> str:
-    lines = [f"### {row.id}\n", f"{PAPERS[row.paper]}, {row.place} ({row.kind}).\n"]
+    lines = [f"## {row.id}\n", f"{PAPERS[row.paper]}, {row.place} ({row.kind}).\n"]
     lines.append(f"- The paper: {row.shows}")
     lines.append(f"- Its conditions: {row.conditions}")
     if row.left_out is not None:

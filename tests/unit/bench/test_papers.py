@@ -80,6 +80,32 @@ def test_few_figures_have_a_row_each() -> None:
     assert list(table_of([figure]))[2:] == ["| a | s | - | 1.5 | 3 |"]
 
 
+def figures_of(num_programs: int, num_rows: int) -> list[Figure]:
+    return [
+        Figure(
+            name=f"p{program}, way {way}, {unit}", unit=unit, paper=None, value=way, low=None,
+            high=None, samples=1,
+        )
+        for program in range(num_programs)
+        for way in range(num_rows)
+        for unit in ("s", "B")
+    ]  # fmt: skip
+
+
+def test_a_long_table_has_a_heading_for_each_first_part_of_its_names() -> None:
+    lines = list(table_of(figures_of(4, 5)))
+
+    assert [line for line in lines if line.startswith("#")] == [f"### p{i}" for i in range(4)]
+    assert sum(line.startswith("| p1, way") for line in lines) == 5
+    begin = lines.index("### p1")
+    assert lines[begin - 1] == lines[begin + 1] == ""
+    assert lines[begin + 2 : begin + 4] == lines[2:4]
+
+
+def test_a_table_whose_parts_would_be_short_is_one() -> None:
+    assert not any(line.startswith("#") for line in table_of(figures_of(20, 1)))
+
+
 @each_row
 def test_kept_figures_come_from_the_command_of_the_row(row: Row) -> None:
     if row.result:
