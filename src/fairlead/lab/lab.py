@@ -35,7 +35,9 @@ from fairlead.narrator import Progress
 __all__ = ["Lab"]
 
 _SCRIPTS = data_folder("lab/scripts")
-_END_TIMEOUT_S = 10
+# What is killed has ended when the kernel has removed its interfaces, one after another with those
+# of all other labs on the machine: many seconds on a busy one.
+_END_TIMEOUTS_S = {signal.SIGTERM: 10, signal.SIGKILL: 300}
 
 
 class Lab:
@@ -351,9 +353,9 @@ def _end(pid: int) -> None:
     """End the holder and wait until the kernel has ended all processes of the lab."""
     process = os.pidfd_open(pid)
     try:
-        for number in (signal.SIGTERM, signal.SIGKILL):
+        for number, timeout_s in _END_TIMEOUTS_S.items():
             signal.pidfd_send_signal(process, number)
-            if select.select([process], [], [], _END_TIMEOUT_S)[0]:
+            if select.select([process], [], [], timeout_s)[0]:
                 return
     finally:
         os.close(process)
