@@ -41,7 +41,7 @@ CLOUDS = {
     "flat": "flat",
 }
 # The pattern by which `fairlead order` is asked for each work.
-PATTERNS = {"allreduce": "ring", "all-to-all": "all-to-all", "ddp-step": "ring"}
+PATTERNS = {"allreduce": "gloo", "all-to-all": "all-to-all", "ddp-step": "gloo"}
 NUM_TRIED = 20
 COMPARED = ("random", "best of random", "by order")
 WORKER = Path(__file__).with_name("gloo_ranks.py")

@@ -154,7 +154,7 @@ def test_program_becomes_the_process_and_gets_the_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--pattern", "star", *BY_FILE], 1, "pattern 'star': there are ring, tree"),
+        (["--pattern", "star", *BY_FILE], 1, "pattern 'star': there are ring, gloo, tree"),
         (["--pattern", "grid:4x9", *BY_FILE], 1, "is for 36 ranks, but there are 4 hosts"),
         (["--pattern", "grid:x", *BY_FILE], 1, "expected grid:AxB"),
         (["--pattern", "cloud.net.npz", *BY_FILE], 1, "cloud.net.npz"),

@@ -68,7 +68,7 @@ def pattern_named(text: str, slots: Slots) -> Pattern:
     """The pattern of this name, for hosts with these slots.
 
     Args:
-        text: ring, tree, all-to-all, grid:AxB, or a file that `load_traffic` reads.
+        text: ring, gloo, tree, all-to-all, grid:AxB, or a file that `load_traffic` reads.
         slots: Ranks of each host that will be used.
 
     Raises:
@@ -119,15 +119,24 @@ def _require_ranks(text: str, num_ranks: int, slots: Slots) -> bool:
 
 
 def _ring(num_ranks: int, message_bytes: float) -> Traffic:
-    """Reduce-scatter and allgather around the ring: 2 (T - 1) messages of a T-th each.
+    """Reduce-scatter and allgather, each rank to the next: 2 (T - 1) messages of a T-th each.
 
-    Source: Patarasuk and Yuan 2009, section 3; NCCL's ring, and gloo's, which torch uses.
+    Source: Patarasuk and Yuan 2009, section 3; NCCL's ring.
     """
     rank = np.arange(num_ranks)
     steps = 2.0 * (num_ranks - 1)
     return _traffic(
         num_ranks, rank, (rank + 1) % num_ranks, steps * message_bytes / num_ranks, steps
     )
+
+
+def _gloo(num_ranks: int, message_bytes: float) -> Traffic:
+    """The same ring the other way round: each rank sends to the one before.
+
+    Source: gloo, gloo/allreduce.cc, `ring`, which torch's allreduce of its backend gloo calls.
+    """
+    ring = _ring(num_ranks, message_bytes).carried
+    return Traffic(bytes=sp.csr_array(ring.bytes.T), messages=sp.csr_array(ring.messages.T))
 
 
 def _tree(num_ranks: int, message_bytes: float) -> Traffic:
@@ -216,9 +225,10 @@ def _sum_blocks(
 
 PATTERNS = {
     "ring": Pattern("ring", _ring),
+    "gloo": Pattern("gloo", _gloo),
     "tree": Pattern("tree", _tree, is_of_hosts=True),
     "all-to-all": Pattern("all-to-all", _all_to_all),
 }
-"""`ring`: an allreduce around all ranks. `tree`: an allreduce by NCCL's double binary tree, which
-has one rank for each host, since ranks of a host are a chain. `all-to-all`: every rank with every
-other."""
+"""`ring`: an allreduce around all ranks, each to the next, as NCCL's. `gloo`: the same, each to the
+one before, as gloo's. `tree`: an allreduce by NCCL's double binary tree, which has one rank for each
+host, since ranks of a host are a chain. `all-to-all`: every rank with every other."""

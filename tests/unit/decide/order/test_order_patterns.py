@@ -34,6 +34,14 @@ def test_ring_sends_to_the_next_host_what_an_allreduce_of_all_ranks_needs(
     assert np.allclose(found, each * np.roll(np.eye(num_hosts), 1, axis=1))
 
 
+def test_gloo_sends_around_the_ring_the_other_way() -> None:
+    # gloo/allreduce.cc, `ring`: recvRank = rank + 1, sendRank = rank - 1.
+    found = sent("gloo", [1] * 4)
+
+    each = 2 * 3 / 4 * BYTES
+    assert np.allclose(found, [[0, 0, 0, each], [each, 0, 0, 0], [0, each, 0, 0], [0, 0, each, 0]])
+
+
 # Drawn in the comment of NCCL's src/graph/trees.cc for 14 ranks: child and parent.
 NCCL_14 = {
     1: 2, 3: 2, 2: 4, 5: 6, 7: 6, 6: 4, 4: 8, 9: 10, 11: 10, 10: 12, 13: 12, 12: 8, 8: 0,
@@ -113,7 +121,7 @@ def test_ranks_of_uneven_hosts_count_as_one_for_each() -> None:
 @pytest.mark.parametrize(
     ("text", "slots", "said"),
     [
-        ("star", [1, 1], "there are ring, tree, all-to-all, grid:AxB"),
+        ("star", [1, 1], "there are ring, gloo, tree, all-to-all, grid:AxB"),
         ("grid:", [1, 1], "expected grid:AxB"),
         ("grid:2x", [1, 1], "expected grid:AxB"),
         ("grid:0x2", [1, 1], "expected grid:AxB"),
