@@ -50,3 +50,19 @@ def by_bubblewrap(image: Path, *command: str, options: Sequence[str] = ()) -> tu
     mounts = ("--ro-bind", str(image), "/", "--ro-bind", "/usr", "/usr", "--bind", "/tmp", "/tmp")
     kernel = ("--dev-bind", "/dev", "/dev", "--proc", "/proc", "--ro-bind", "/sys", "/sys")
     return ("bwrap", *mounts, *kernel, *options, *command)
+
+
+def by_podman(image: Path, *command: str, options: Sequence[str] = ()) -> tuple[str, ...]:
+    """The command inside the image by podman, with a store in the working folder.
+
+    The path of a store may have 50 characters, fewer than pytest's folders have.
+    runc, as crun refuses control groups of both versions, and limits below this machine's, which a
+    container may not be able to set.
+    """
+    store = ("--root", str(Path.cwd() / "store"), "--runroot", str(Path.cwd() / "running"))
+    runtime = ("--storage-driver", "vfs", "--runtime", "runc", "--cgroup-manager", "cgroupfs")
+    limits = ("--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024")
+    shared = ("--env-host", "--network", "host", "--pid", "host", "--ipc", "host")
+    mounts = ("-v", "/usr:/usr:ro", "-v", "/tmp:/tmp")
+    words = ("run", "--rm", "--rootfs", *limits, *shared, *mounts, *options, str(image), *command)
+    return ("podman", *store, *runtime, *words)
