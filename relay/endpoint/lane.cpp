@@ -15,7 +15,7 @@ using std::chrono::duration;
 using std::chrono::milliseconds;
 
 // A new choice is made after this, also among messages that overlap.
-constexpr milliseconds kLongestSameWay{250};
+constexpr milliseconds kLongestSameMode{250};
 // What is acknowledged last has mostly arrived: acknowledgements are on their way so long.
 constexpr std::uint64_t kLastBytes = std::uint64_t{2} * kMaxSegmentBytes;
 // Messages that overlap are timed together, so many of them: acknowledgements may come in batches.
@@ -43,10 +43,10 @@ void Lane::resume_if_idle(Time now) {
   last_message_ = now;
 }
 
-Way Lane::next_way(std::uint64_t bytes, Time now) {
+TransferMode Lane::next_mode(std::uint64_t bytes, Time now) {
   const bool is_same =
-      overlaps_next() && (now - busy_since_ < kLongestSameWay || rule->is_trying(way_));
-  return is_same ? way_ : rule->next(bytes, now);
+      overlaps_next() && (now - busy_since_ < kLongestSameMode || rule->is_trying(mode_));
+  return is_same ? mode_ : rule->next(bytes, now);
 }
 
 // Whether a message that begins now finds another one on its way.
@@ -54,25 +54,25 @@ bool Lane::overlaps_next() const {
   return unacknowledged_bytes > kLastBytes;
 }
 
-Sending Lane::start(Way way, std::uint64_t bytes, Time now) {
+Sending Lane::start(TransferMode mode, std::uint64_t bytes, Time now) {
   if (bytes <= kEnvelopeBytes) {
     unacknowledged_bytes += bytes;
-    return {.way = way, .bytes = bytes, .began = now, .is_untimed = true};
+    return {.mode = mode, .bytes = bytes, .began = now, .is_untimed = true};
   }
   const bool overlaps = overlaps_next();
-  const bool goes_another_way = way != way_;
+  const bool takes_another_mode = mode != mode_;
   if (!overlaps) busy_since_ = now;
-  // After messages that have left their way the period begins with the first one behind them.
-  if (!overlaps || goes_another_way || period_bytes_ == 0) begin_period(now);
-  way_ = way;
+  // After messages that have left their mode the period begins with the first one behind them.
+  if (!overlaps || takes_another_mode || period_bytes_ == 0) begin_period(now);
+  mode_ = mode;
   unacknowledged_bytes += bytes;
   period_bytes_ += bytes;
-  return {.way = way,
+  return {.mode = mode,
           .bytes = bytes,
           .began = now,
           .overlaps = overlaps,
           .period = period_,
-          .has_unusable_time = overlaps && goes_another_way};
+          .has_unusable_time = overlaps && takes_another_mode};
 }
 
 void Lane::begin_period(Time now) {
@@ -88,7 +88,7 @@ std::optional<std::size_t> Lane::choose(Sending& sending, std::uint64_t bytes, T
   std::optional<std::size_t> best;
   if (router != OwnRouter::absent) {
     const auto by_routers = std::span(paths).first(without_routers);
-    best = rule->choose(by_routers, sending.current_way(), bytes, now, sending.path);
+    best = rule->choose(by_routers, sending.current_mode(), bytes, now, sending.path);
   }
   if (best && router == OwnRouter::busy) return std::nullopt;
   if (!best) best = without_routers;
@@ -96,20 +96,21 @@ std::optional<std::size_t> Lane::choose(Sending& sending, std::uint64_t bytes, T
 }
 
 bool Lane::may_be_late(Time now) const {
-  const bool is_direct = way_ == Way::direct || way_ == Way::parallel;
+  const bool is_direct = mode_ == TransferMode::direct || mode_ == TransferMode::parallel;
   return is_direct && period_bytes_ > arrived_bytes_ && now - marks_.back().time >= kLeastLate;
 }
 
-// Messages on one way arrive one after the other, so the next one has had all of it since the last.
-std::optional<Way> Lane::leave_if_late(const Sending& next, Time now) {
+// Messages in one mode arrive one after the other, so the next one has had all of it since the
+// last.
+std::optional<TransferMode> Lane::leave_if_late(const Sending& next, Time now) {
   const Mark& last = marks_.back();
   const double seconds = duration<double>(now - std::max(last.time, next.began)).count();
-  const auto way =
-      rule->leave_if_late(next.way, next.bytes, arrived_bytes_ - last.arrived_bytes, seconds, now);
-  if (!way) return std::nullopt;
-  way_ = *way;
+  const auto mode =
+      rule->leave_if_late(next.mode, next.bytes, arrived_bytes_ - last.arrived_bytes, seconds, now);
+  if (!mode) return std::nullopt;
+  mode_ = *mode;
   begin_period(now);
-  return way;
+  return mode;
 }
 
 void Lane::arrive(const Sending& sending, std::uint64_t bytes) {
@@ -120,7 +121,7 @@ void Lane::arrive(const Sending& sending, std::uint64_t bytes) {
 void Lane::finish(const Sending& sending, Time now) {
   if (sending.is_untimed) return;
   if (sending.has_unusable_time) {
-    rule->miss(sending.way, sending.bytes, now);
+    rule->miss(sending.mode, sending.bytes, now);
   } else {
     learn(sending, now);
   }
@@ -131,13 +132,13 @@ void Lane::finish(const Sending& sending, Time now) {
 void Lane::learn(const Sending& sending, Time now) {
   if (!sending.overlaps) {
     const double took_s = duration<double>(now - sending.began).count();
-    rule->learn(sending.way, sending.bytes, took_s, now);
+    rule->learn(sending.mode, sending.bytes, took_s, now);
   } else if (sending.period == period_) {
     const Mark& from = marks_.front();
     const double took_s = duration<double>(now - from.time).count();
-    rule->learn(sending.way, arrived_bytes_ - from.arrived_bytes, took_s, now);
+    rule->learn(sending.mode, arrived_bytes_ - from.arrived_bytes, took_s, now);
   } else {
-    rule->miss(sending.way, sending.bytes, now);
+    rule->miss(sending.mode, sending.bytes, now);
   }
   if (sending.period != period_) return;
   marks_.push_back({now, arrived_bytes_});

@@ -81,25 +81,26 @@ std::unique_lock<std::mutex> Messenger::lock_state() {
 // later than if its thread had taken the lock.
 void Messenger::take_submitted() {
   for (Submission& each : submissions_.take_all()) {
-    const auto& [dst_rank, number, way] = each.send;
+    const auto& [dst_rank, number, mode] = each.send;
     if (each.payload) {
-      outbox_.add(dst_rank, number, std::move(each.payload), way, Clock::now());
+      outbox_.add(dst_rank, number, std::move(each.payload), mode, Clock::now());
     } else {
-      outbox_.give_up(dst_rank, number, each.bytes, way, Clock::now());
+      outbox_.give_up(dst_rank, number, each.bytes, mode, Clock::now());
     }
   }
 }
 
 std::optional<PendingSend> Messenger::begin_send(std::uint32_t dst_rank, std::uint64_t bytes,
-                                                 std::optional<Way> fixed, bool must_use_routers) {
+                                                 std::optional<TransferMode> fixed,
+                                                 bool must_use_routers) {
   const auto guard = lock_state();
-  Way way = fixed ? *fixed : outbox_.way_to(dst_rank, bytes, Clock::now());
-  if (fixed && !outbox_.has_room(bytes)) way = Way::mpi;
-  if (way == Way::mpi) {
+  TransferMode mode = fixed ? *fixed : outbox_.mode_to(dst_rank, bytes, Clock::now());
+  if (fixed && !outbox_.has_room(bytes)) mode = TransferMode::mpi;
+  if (mode == TransferMode::mpi) {
     if (!must_use_routers) return std::nullopt;
-    way = Way::direct;
+    mode = TransferMode::direct;
   }
-  return PendingSend{dst_rank, outbox_.reserve(dst_rank), way};
+  return PendingSend{dst_rank, outbox_.reserve(dst_rank), mode};
 }
 
 void Messenger::post(const PendingSend& send, std::vector<std::byte> bytes) {

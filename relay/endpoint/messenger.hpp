@@ -53,11 +53,11 @@ class Messenger {
   [[nodiscard]] bool wait_for_router(const StartTimeouts& timeouts);
 
   /// Begins to send a message, if it is to go by routers: else the MPI carries it.
-  /// @param fixed             the way; none: by the rule, whose choice has to be taken
+  /// @param fixed             the mode; none: by the rule, whose choice has to be taken
   /// @param must_use_routers  also where the rule or want of space leaves the message to the MPI
   /// @return what has to be passed to `post` or to `cancel`
   [[nodiscard]] std::optional<PendingSend> begin_send(std::uint32_t dst_rank, std::uint64_t bytes,
-                                                      std::optional<Way> fixed,
+                                                      std::optional<TransferMode> fixed,
                                                       bool must_use_routers);
   /// Takes the message over. Takes no lock.
   void post(const PendingSend& send, std::vector<std::byte> bytes);
@@ -66,8 +66,8 @@ class Messenger {
   /// The number of a message to a rank that is to be posted.
   [[nodiscard]] std::uint64_t reserve(std::uint32_t dst_rank);
   /// Sends a message by routers. @return its number
-  std::uint64_t send(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way) {
-    const PendingSend send{dst_rank, reserve(dst_rank), way};
+  std::uint64_t send(std::uint32_t dst_rank, std::vector<std::byte> bytes, TransferMode mode) {
+    const PendingSend send{dst_rank, reserve(dst_rank), mode};
     post(send, std::move(bytes));
     return send.number;
   }

@@ -30,16 +30,16 @@ std::vector<Notice> Notices::due(Time now) {
   return due;
 }
 
-// A way that has failed may fail again, so all of them have their turn.
+// A path that has failed may fail again, so all of them have their turn.
 Notice Notices::notice_of(const Pending& pending) const {
   Notice notice{pending.header};
   const std::uint16_t host = host_of_rank_[notice.header.dst_rank];
   const std::vector<Route>& routes = routes_of_host_[host];
   notice.header.hops[0] = host;
-  const std::size_t way = pending.num_sent % (std::max<std::size_t>(routes.size(), 1) + 1);
-  notice.bypasses_routers = way == 1;
-  if (way < 2) return notice;
-  const std::vector<std::uint16_t>& hops = routes[way - 1].hops;
+  const std::size_t turn = pending.num_sent % (std::max<std::size_t>(routes.size(), 1) + 1);
+  notice.bypasses_routers = turn == 1;
+  if (turn < 2) return notice;
+  const std::vector<std::uint16_t>& hops = routes[turn - 1].hops;
   notice.header.num_hops = static_cast<std::uint8_t>(hops.size());
   std::copy(hops.begin(), hops.end(), notice.header.hops.begin());
   return notice;

@@ -22,8 +22,8 @@ std::size_t num_segments(std::uint64_t bytes) {
   return static_cast<std::size_t>((bytes + kMaxSegmentBytes - 1) / kMaxSegmentBytes);
 }
 
-bool has_relays(Way way) {
-  return way == Way::striped || way == Way::relayed;
+bool has_relays(TransferMode mode) {
+  return mode == TransferMode::striped || mode == TransferMode::relayed;
 }
 
 // What a frame waited at all routers because of frames of other processes.
@@ -51,34 +51,34 @@ Outbox::Outbox(const EndpointConfig& config, Time now)
   }
 }
 
-Way Outbox::way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
+TransferMode Outbox::mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
   Lane& lane = lanes_[host_of_rank_[dst_rank]];
   // Without a relay there is nothing to choose: the direct route, and without routers.
-  if (!lane.has_choice()) return Way::mpi;
+  if (!lane.has_choice()) return TransferMode::mpi;
   lane.resume_if_idle(now);
   const MessageClass like = MessageClass::of(dst_rank, bytes);
   // Further classes of a program are not followed.
   if (state_of_class_.size() >= kMaxClasses && !state_of_class_.contains(like)) {
-    return choose_way(lane, bytes, now);
+    return choose_mode(lane, bytes, now);
   }
   ClassState& state = state_of_class_[like];
-  if (has_pauses_) return choose_way(lane, bytes, now);
+  if (has_pauses_) return choose_mode(lane, bytes, now);
   const bool is_slower = state.detector.add_message(now, lane.resumed());
   if (const auto gap_s = state.detector.last_gap_s()) {
-    lane.rule->add_interval(state.last_way, *gap_s, now);
+    lane.rule->add_interval(state.last_mode, *gap_s, now);
   }
   if (is_slower) {
     lane.rule->note_slowdown(now);
   } else if (state.detector.is_far_slower()) {
     lane.rule->note_long_gap(now);
   }
-  state.last_way = choose_way(lane, bytes, now);
-  return state.last_way;
+  state.last_mode = choose_mode(lane, bytes, now);
+  return state.last_mode;
 }
 
-Way Outbox::choose_way(Lane& lane, std::uint64_t bytes, Time now) {
+TransferMode Outbox::choose_mode(Lane& lane, std::uint64_t bytes, Time now) {
   // The rule is not asked, since what it chooses has to be done.
-  return has_room(bytes) ? lane.next_way(bytes, now) : Way::mpi;
+  return has_room(bytes) ? lane.next_mode(bytes, now) : TransferMode::mpi;
 }
 
 bool Outbox::is_striping_worth(std::uint16_t host, std::uint64_t bytes) const {
@@ -93,25 +93,26 @@ std::uint64_t Outbox::reserve(std::uint32_t dst_rank) {
 }
 
 // Numbers are given again where that is possible: receivers keep those that never come.
-void Outbox::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes, Way way,
-                     Time now) {
+void Outbox::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes,
+                     TransferMode mode, Time now) {
   if (last_number_of_rank_[dst_rank] == number) --last_number_of_rank_[dst_rank];
   reserved_.erase({dst_rank, number});
-  if (bytes > kEnvelopeBytes) lanes_[host_of_rank_[dst_rank]].rule->miss(way, bytes, now);
+  if (bytes > kEnvelopeBytes) lanes_[host_of_rank_[dst_rank]].rule->miss(mode, bytes, now);
 }
 
-void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, Way way, Time now) {
+void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, TransferMode mode,
+                 Time now) {
   const MessageKey key{dst_rank, number};
   const std::size_t segments = num_segments(payload->size());
   const std::uint16_t host = host_of_rank_[dst_rank];
   Lane& lane = lanes_[host];
-  const Sending sending = lane.start(way, payload->size(), now);
+  const Sending sending = lane.start(mode, payload->size(), now);
   if (sending.has_unusable_time) {
     for (auto& [other, on_its_way] : messages_) {
       if (host_of_rank_[other.dst_rank] != host) continue;
       on_its_way.sending.has_unusable_time = true;
       // What waits for the direct path would hold up the receiver, which needs it first.
-      if (has_relays(way)) on_its_way.sending.changed_way = way;
+      if (has_relays(mode)) on_its_way.sending.changed_mode = mode;
     }
   }
   Message message{std::move(payload), std::vector<bool>(segments, false), segments, sending};
@@ -121,7 +122,7 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
   }
   kept_bytes_ += sending.bytes;
   messages_[key] = std::move(message);
-  // One that does not become the lane's last way would not be looked at behind those of that way.
+  // One that does not become the lane's last mode would not be looked at behind those of that mode.
   if (sending.is_untimed) return lane.waiting.push_front({key, 0});
   for (std::size_t segment = 0; segment < segments; ++segment) {
     lane.waiting.push_back({key, segment});
@@ -153,8 +154,10 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
     const bool has_to_wait = without_room == each->message;
     const auto path =
         has_to_wait ? std::nullopt : lane.choose(sending, size_of(*each), now, router);
-    // Those on another way may have room. Behind the first one of the last way there are no others.
-    if (!path && !lane.rule->is_one_path_a_message() && sending.current_way() == lane.way()) break;
+    // Those in another mode may have room. Behind the first one of the last mode there are no
+    // others.
+    if (!path && !lane.rule->is_one_path_a_message() && sending.current_mode() == lane.mode())
+      break;
     if (!path) {
       without_room = each->message;
       ++each;
@@ -162,7 +165,8 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
     }
     // No relay answers.
     const bool is_relayed = lane.paths[*path].route.hops.size() > 1;
-    if (sending.current_way() == Way::relayed && !is_relayed) sending.has_unusable_time = true;
+    if (sending.current_mode() == TransferMode::relayed && !is_relayed)
+      sending.has_unusable_time = true;
     const SegmentKey segment = *each;
     lane.waiting.erase(each);
     return depart(lane, *path, segment, now);
@@ -299,7 +303,7 @@ void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
   }
   const Sending& sending = found->second.sending;
   if (!sending.is_untimed) {
-    lanes_[host_of_rank_[dst_rank]].rule->miss(sending.way, sending.bytes, now);
+    lanes_[host_of_rank_[dst_rank]].rule->miss(sending.mode, sending.bytes, now);
   }
   // The segments that wait are dropped when it is their turn.
   erase(found);
@@ -362,10 +366,10 @@ void Outbox::leave_late(std::uint16_t host, Time now) {
     if (next == nullptr || sending.began < next->began) next = &sending;
   }
   if (next == nullptr) return;
-  const auto way = lane.leave_if_late(*next, now);
-  if (!way) return;
+  const auto mode = lane.leave_if_late(*next, now);
+  if (!mode) return;
   for (Sending* const sending : late) {
-    sending->changed_way = way;
+    sending->changed_mode = mode;
     sending->is_untimed = true;
   }
   for (const auto& [segment, sent] : in_flight_) {

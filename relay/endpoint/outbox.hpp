@@ -45,9 +45,9 @@ class Outbox {
 
   Outbox(const EndpointConfig& config, Time now);
 
-  /// The way of the next message to a rank. Messages to one host that overlap go the same way: else
-  /// none of them would show what its way is worth.
-  [[nodiscard]] Way way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
+  /// The mode of the next message to a rank. Messages to one host that overlap go in the same mode:
+  /// else none of them would show what its mode is worth.
+  [[nodiscard]] TransferMode mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
   /// Whether a message of this size may be kept; a larger one than all may be the only one.
   [[nodiscard]] bool has_room(std::uint64_t bytes) const {
     return kept_bytes_ == 0 || kept_bytes_ + bytes <= kMaxKeptBytes;
@@ -57,14 +57,15 @@ class Outbox {
   /// The number of a message that is to come, from 1 for each receiver.
   std::uint64_t reserve(std::uint32_t dst_rank);
   /// The message does not come.
-  void give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes, Way way,
+  void give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes, TransferMode mode,
                Time now);
   /// Takes a message.
-  void add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, Way way, Time now);
+  void add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, TransferMode mode,
+           Time now);
   /// The same with the next number, which it returns.
-  std::uint64_t add(std::uint32_t dst_rank, Payload payload, Way way, Time now) {
+  std::uint64_t add(std::uint32_t dst_rank, Payload payload, TransferMode mode, Time now) {
     const std::uint64_t number = reserve(dst_rank);
-    add(dst_rank, number, std::move(payload), way, now);
+    add(dst_rank, number, std::move(payload), mode, now);
     return number;
   }
   /// The next segment for which a path has room.
@@ -113,10 +114,10 @@ class Outbox {
   /// State of messages that are alike.
   struct ClassState {
     SlowdownDetector detector;
-    Way last_way = Way::mpi;
+    TransferMode last_mode = TransferMode::mpi;
   };
 
-  [[nodiscard]] Way choose_way(Lane& lane, std::uint64_t bytes, Time now);
+  [[nodiscard]] TransferMode choose_mode(Lane& lane, std::uint64_t bytes, Time now);
   [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
   [[nodiscard]] std::optional<Departure> next_of(Lane& lane, Time now, OwnRouter router);
   void learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now);

@@ -59,15 +59,15 @@ Zone McmRule::zone_of(double ratio) const {
 }
 
 // The daemon takes all messages, on the standard path, too: else no latency would be known.
-Way McmRule::next(std::uint64_t /*bytes*/, Time /*now*/) {
-  return Way::striped;
+TransferMode McmRule::next(std::uint64_t /*bytes*/, Time /*now*/) {
+  return TransferMode::striped;
 }
 
 bool McmRule::is_striping_worth(std::uint64_t /*bytes*/) const {
   return !routes_.empty();
 }
 
-std::optional<std::size_t> McmRule::choose(std::span<PathState> paths, Way /*way*/,
+std::optional<std::size_t> McmRule::choose(std::span<PathState> paths, TransferMode /*mode*/,
                                            std::uint64_t /*bytes*/, Time now,
                                            std::optional<std::size_t>& taken) {
   if (taken && paths[*taken].is_open(now)) return taken;
@@ -107,7 +107,7 @@ std::optional<std::size_t> McmRule::any_that_answers(std::span<const PathState> 
 }
 
 // Only a communication that repeats itself is controlled (section 2).
-void McmRule::learn(Way /*way*/, std::uint64_t bytes, double seconds, Time /*now*/) {
+void McmRule::learn(TransferMode /*mode*/, std::uint64_t bytes, double seconds, Time /*now*/) {
   const std::uint8_t size_class = MessageClass::of(0, bytes).size_class;
   if (routes_.size() < 2 || known_sizes_.insert(size_class).second) return;
   const Zone zone = zone_of(seconds / unloaded_s(bytes));

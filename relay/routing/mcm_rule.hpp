@@ -27,13 +27,13 @@ class McmRule final : public PathRule {
   McmRule(std::vector<Route> routes, const Zones& zones, std::shared_ptr<const LinkTable> links,
           std::uint16_t host, std::uint32_t seed);
 
-  [[nodiscard]] Way next(std::uint64_t bytes, Time now) override;
+  [[nodiscard]] TransferMode next(std::uint64_t bytes, Time now) override;
   [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const override;
-  [[nodiscard]] std::optional<std::size_t> choose(std::span<PathState> paths, Way way,
+  [[nodiscard]] std::optional<std::size_t> choose(std::span<PathState> paths, TransferMode mode,
                                                   std::uint64_t bytes, Time now,
                                                   std::optional<std::size_t>& taken) override;
   [[nodiscard]] bool is_one_path_a_message() const override { return true; }
-  void learn(Way way, std::uint64_t bytes, double seconds, Time now) override;
+  void learn(TransferMode mode, std::uint64_t bytes, double seconds, Time now) override;
   [[nodiscard]] std::vector<PathUse> uses() const override { return use_of_path_; }
 
   [[nodiscard]] Zone zone() const { return zone_; }

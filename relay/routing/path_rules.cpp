@@ -16,7 +16,7 @@ namespace {
 // too.
 constexpr std::size_t kMaxConnectionsOfHost = 1024;
 
-WayRates planned_rates(const std::vector<Route>& routes, double capacity_Bps) {
+ModeRates planned_rates(const std::vector<Route>& routes, double capacity_Bps) {
   double rate_Bps = 0.0;
   double latency_s = 0.0;
   for (const Route& route : routes) {
@@ -24,16 +24,16 @@ WayRates planned_rates(const std::vector<Route>& routes, double capacity_Bps) {
     rate_Bps += route.bandwidth_Bps;
     latency_s = std::max(latency_s, route.latency_s);
   }
-  const WayRate striped(std::min(rate_Bps, capacity_Bps), latency_s);
+  const ModeRate striped(std::min(rate_Bps, capacity_Bps), latency_s);
   if (routes.empty()) return {striped, striped};
-  WayRates planned{{routes.front().bandwidth_Bps, routes.front().latency_s}, striped};
+  ModeRates planned{{routes.front().bandwidth_Bps, routes.front().latency_s}, striped};
   // Nothing is expected of further connections before they are tried: most networks limit pairs of
   // hosts, or interfaces.
   const auto is_further = [](const Route& route) { return route.connection > 0; };
   if (std::ranges::any_of(routes, is_further)) planned.parallel = planned.direct;
   // The plan's routes come the best one first.
   const auto best = std::ranges::find_if_not(routes, &Route::is_direct);
-  if (best != routes.end()) planned.relayed = WayRate(best->bandwidth_Bps, best->latency_s);
+  if (best != routes.end()) planned.relayed = ModeRate(best->bandwidth_Bps, best->latency_s);
   return planned;
 }
 

@@ -8,21 +8,22 @@
 namespace fairlead::relay {
 namespace {
 
-bool is_direct_part_of(Way way, const Route& route) {
-  return route.is_direct() && (way == Way::parallel || route.connection == 0);
+bool is_direct_part_of(TransferMode mode, const Route& route) {
+  return route.is_direct() && (mode == TransferMode::parallel || route.connection == 0);
 }
 
 }  // namespace
 
-std::optional<std::size_t> TrialPaths::choose(std::span<const PathState> paths, Way way,
+std::optional<std::size_t> TrialPaths::choose(std::span<const PathState> paths, TransferMode mode,
                                               std::uint64_t bytes, Time now,
                                               bool may_take_all_connections) {
-  if (way == Way::relayed) {
+  if (mode == TransferMode::relayed) {
     if (const auto relay = best_relay(paths, now)) return relay;
   }
-  const bool is_narrow = way != Way::striped && !paths.empty() && paths.front().is_open(now);
+  const bool is_narrow =
+      mode != TransferMode::striped && !paths.empty() && paths.front().is_open(now);
   const auto is_part = [&](const Route& route) {
-    if (is_narrow) return is_direct_part_of(way, route);
+    if (is_narrow) return is_direct_part_of(mode, route);
     return route.connection == 0 || may_take_all_connections;
   };
   double least_s = std::numeric_limits<double>::infinity();

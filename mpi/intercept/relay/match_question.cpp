@@ -21,7 +21,7 @@ bool MatchQuestion::is_matched() {
       const std::lock_guard guard(relay.questions_lock);
       relay.unanswered.insert({dst_rank_, number_});
     }
-    relay.messenger->post({dst_rank_, number_, Way::direct},
+    relay.messenger->post({dst_rank_, number_, TransferMode::direct},
                           fairlead::relay::question_about(message_));
   }
   const std::lock_guard guard(relay.questions_lock);

@@ -165,11 +165,12 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
 
 // That of messages for which there is nothing to choose. One of the size of an envelope would be
 // taken for one.
-std::optional<Way> fixed_way(const Relay& relay, std::uint64_t size_bytes) {
-  if (size_bytes == kEnvelopeBytes) return Way::striped;
-  if (size_bytes < std::max<std::uint64_t>(relay.threshold_bytes, kEnvelopeBytes)) return Way::mpi;
-  if (size_bytes > kMostBytes) return Way::mpi;
-  if (relay.is_forced) return Way::striped;
+std::optional<TransferMode> fixed_mode(const Relay& relay, std::uint64_t size_bytes) {
+  if (size_bytes == kEnvelopeBytes) return TransferMode::striped;
+  if (size_bytes < std::max<std::uint64_t>(relay.threshold_bytes, kEnvelopeBytes))
+    return TransferMode::mpi;
+  if (size_bytes > kMostBytes) return TransferMode::mpi;
+  if (relay.is_forced) return TransferMode::striped;
   return std::nullopt;
 }
 
@@ -183,11 +184,11 @@ Relay& feature() {
 std::optional<PendingSend> begin_send(std::uint32_t dst_rank, std::uint64_t size_bytes,
                                       bool must_use_routers) {
   Relay& relay = feature();
-  const auto way = fixed_way(relay, size_bytes);
-  if (way == Way::mpi && !must_use_routers) return std::nullopt;
+  const auto mode = fixed_mode(relay, size_bytes);
+  if (mode == TransferMode::mpi && !must_use_routers) return std::nullopt;
   // A message of the size of an envelope has to be relayed; others only while there is space.
   const bool must = must_use_routers || size_bytes == kEnvelopeBytes;
-  return relay.messenger->begin_send(dst_rank, size_bytes, way, must);
+  return relay.messenger->begin_send(dst_rank, size_bytes, mode, must);
 }
 
 void count_by_mpi(std::uint32_t dst_rank, std::uint64_t size_bytes) {
@@ -198,7 +199,7 @@ void count_by_mpi(std::uint32_t dst_rank, std::uint64_t size_bytes) {
 
 bool is_worth_relaying(std::uint32_t dst_rank, std::uint64_t size_bytes) {
   Relay& relay = feature();
-  if (const auto way = fixed_way(relay, size_bytes)) return *way != Way::mpi;
+  if (const auto mode = fixed_mode(relay, size_bytes)) return *mode != TransferMode::mpi;
   return relay.messenger->is_striping_worth(relay.host_of_rank[dst_rank], size_bytes);
 }
 

@@ -25,7 +25,7 @@ namespace fairlead::intercept::relay {
 using fairlead::relay::kEnvelopeBytes;
 using fairlead::relay::Messenger;
 using fairlead::relay::PendingSend;
-using fairlead::relay::Way;
+using fairlead::relay::TransferMode;
 
 /// Tags of messages to oneself.
 inline constexpr int kUnpackTag = 0;

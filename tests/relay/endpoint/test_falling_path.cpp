@@ -107,17 +107,17 @@ class Ring {
 
   void send(double direct_Bps) {
     const std::size_t index = passed_.size();
-    const Way way = box_.way_to(1, kBytes, now_);
+    const TransferMode mode = box_.mode_to(1, kBytes, now_);
     passed_[index].sent = now_;
     next_send_ = now_ + time_of(kBytes, kRate_Bps);
-    if (way == Way::mpi) {
+    if (mode == TransferMode::mpi) {
       passed_[index].received = carried(0, kBytes, direct_Bps);
       direct_bytes_ += kBytes;
       // The MPI's send is over when the receiver has it.
       next_send_ = std::max(next_send_, passed_[index].received);
       return;
     }
-    const std::uint64_t number = box_.add(1, payload(kBytes), way, now_);
+    const std::uint64_t number = box_.add(1, payload(kBytes), mode, now_);
     index_of_[number] = index;
     // The receiver has posted its receive.
     box_.claim(1, number);

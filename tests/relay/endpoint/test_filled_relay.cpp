@@ -33,12 +33,12 @@ class Program {
   std::map<Time, bool> run() {
     std::map<Time, bool> messages;
     while (now_ < kEnd) {
-      const Way way = outbox_.way_to(1, kBytes, now_);
+      const TransferMode mode = outbox_.mode_to(1, kBytes, now_);
       is_relayed_ = false;
-      if (way == Way::mpi) {
+      if (mode == TransferMode::mpi) {
         now_ += time_of(kBytes, kDirect_Bps);
       } else {
-        outbox_.claim(1, outbox_.add(1, payload(kBytes), way, now_));
+        outbox_.claim(1, outbox_.add(1, payload(kBytes), mode, now_));
         deliver();
       }
       messages.emplace(now_, is_relayed_);

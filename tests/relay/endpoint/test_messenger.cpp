@@ -79,8 +79,8 @@ TEST_CASE("messenger: messages of many sizes arrive unchanged, both ways") {
   for (const std::size_t size : {1UL, 23UL, 65535UL, 65536UL, 65537UL, 1UL << 20, 20UL << 20}) {
     const auto there = random_bytes(size, ++seed);
     const auto back = random_bytes(size, ++seed);
-    const auto number = pair.first.send(1, there, Way::striped);
-    const auto other = pair.second.send(0, back, Way::striped);
+    const auto number = pair.first.send(1, there, TransferMode::striped);
+    const auto other = pair.second.send(0, back, TransferMode::striped);
     CHECK(is_equal(pair.second.receive(0, number), there));
     CHECK(is_equal(pair.first.receive(1, other), back));
   }
@@ -100,7 +100,7 @@ TEST_CASE(
   Pair pair(network, RuleName::mcm, kFar_Bps);
   const auto bytes = random_bytes(1 << 20, 1);
   for (int message = 0; message < 8; ++message) {
-    const auto number = pair.first.send(1, bytes, Way::striped);
+    const auto number = pair.first.send(1, bytes, TransferMode::striped);
     CHECK(is_equal(pair.second.receive(0, number), bytes));
   }
   CHECK(pair.first.drain());
@@ -119,7 +119,7 @@ TEST_CASE("messenger: a message takes all connections of the direct path") {
   Network network(3);
   Pair pair(network);
   const auto bytes = random_bytes(4 << 20, 1);
-  const auto number = pair.first.send(1, bytes, Way::parallel);
+  const auto number = pair.first.send(1, bytes, TransferMode::parallel);
   CHECK(is_equal(pair.second.receive(0, number), bytes));
   CHECK(pair.first.drain());
   for (const PathState& path : pair.first.paths_to(1)) {
@@ -130,10 +130,10 @@ TEST_CASE("messenger: a message takes all connections of the direct path") {
 TEST_CASE("messenger: a message that is never taken holds up no other") {
   Network network(3);
   Pair pair(network);
-  pair.first.send(1, random_bytes(20 << 20, 1), Way::striped);
-  pair.first.send(1, random_bytes(20 << 20, 2), Way::striped);
+  pair.first.send(1, random_bytes(20 << 20, 1), TransferMode::striped);
+  pair.first.send(1, random_bytes(20 << 20, 2), TransferMode::striped);
   const auto last = random_bytes(20 << 20, 3);
-  const auto number = pair.first.send(1, last, Way::striped);
+  const auto number = pair.first.send(1, last, TransferMode::striped);
   CHECK(is_equal(pair.second.receive(0, number), last));
   pair.second.refuse(0, 1);
   pair.second.refuse(0, 2);
@@ -144,7 +144,7 @@ TEST_CASE("messenger: a relay that dies during a message loses nothing") {
   Network network(3);
   Pair pair(network);
   const auto bytes = random_bytes(16 << 20, 1);
-  const auto number = pair.first.send(1, bytes, Way::striped);
+  const auto number = pair.first.send(1, bytes, TransferMode::striped);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   network.router(2).stop();
   CHECK(is_equal(pair.second.receive(0, number), bytes));
@@ -154,12 +154,12 @@ TEST_CASE("messenger: without its own router a process reaches the receiver itse
   Network network(3);
   Pair pair(network);
   const auto bytes = random_bytes(16 << 20, 1);
-  const auto number = pair.first.send(1, bytes, Way::striped);
+  const auto number = pair.first.send(1, bytes, TransferMode::striped);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   network.router(0).stop();
   CHECK(is_equal(pair.second.receive(0, number), bytes));
   network.router(1).stop();
-  const auto more = pair.second.send(0, bytes, Way::striped);
+  const auto more = pair.second.send(0, bytes, TransferMode::striped);
   CHECK(is_equal(pair.first.receive(1, more), bytes));
 }
 
@@ -169,12 +169,12 @@ TEST_CASE("messenger: a router that hangs for ever holds back no claim") {
   Pair pair(network);
   const auto bytes = random_bytes(20 << 20, 1);
   // Connections are open.
-  const auto first = pair.first.send(1, bytes, Way::striped);
+  const auto first = pair.first.send(1, bytes, TransferMode::striped);
   CHECK(is_equal(pair.second.receive(0, first), bytes));
   network.router(hung).hang();
   // A receiver keeps one of these before they are claimed.
-  for (int message = 0; message < 2; ++message) pair.first.send(1, bytes, Way::striped);
-  const auto last = pair.first.send(1, bytes, Way::striped);
+  for (int message = 0; message < 2; ++message) pair.first.send(1, bytes, TransferMode::striped);
+  const auto last = pair.first.send(1, bytes, TransferMode::striped);
   CHECK(is_equal(pair.second.receive(0, last), bytes));
 }
 
@@ -184,8 +184,8 @@ TEST_CASE("messenger: a router that hangs from the beginning holds back nothing"
   network.router(1).hang();
   Pair pair(network);
   const auto bytes = random_bytes(20 << 20, 1);
-  pair.first.send(1, bytes, Way::striped);
-  const auto last = pair.first.send(1, bytes, Way::striped);
+  pair.first.send(1, bytes, TransferMode::striped);
+  const auto last = pair.first.send(1, bytes, TransferMode::striped);
   CHECK(is_equal(pair.second.receive(0, last), bytes));
   pair.second.refuse(0, 1);
   CHECK(pair.first.drain());
@@ -203,7 +203,7 @@ TEST_CASE("messenger: silent callers use up no more than some file descriptors")
   while (silent.size() < kCallers) {
     silent.push_back(connect_to({"127.0.0.1", pair.second.port()}));
     const auto bytes = random_bytes(1000, 1);
-    const auto number = pair.first.send(1, bytes, Way::striped);
+    const auto number = pair.first.send(1, bytes, TransferMode::striped);
     // So the messenger has looked for callers; what is sent goes without routers.
     CHECK(is_equal(pair.second.receive(0, number), bytes));
     most = std::max(most, num_descriptors() - before - silent.size());
@@ -216,13 +216,13 @@ TEST_CASE("messenger: a claim that is lost after its message has arrived counts 
   Network network(3);
   Pair pair(network);
   const auto bytes = random_bytes(Outbox::kUnclaimedBytes, 1);
-  const auto first = pair.first.send(1, bytes, Way::striped);
+  const auto first = pair.first.send(1, bytes, TransferMode::striped);
   while (!pair.second.has(0, first)) std::this_thread::yield();
   const std::size_t hung = GENERATE(0U, 1U);
   network.router(hung).hang();
   CHECK(is_equal(pair.second.receive(0, first), bytes));
   // Goes before it is claimed only if the first one is known to be.
-  const auto next = pair.first.send(1, bytes, Way::striped);
+  const auto next = pair.first.send(1, bytes, TransferMode::striped);
   while (!pair.second.has(0, next)) std::this_thread::yield();
 }
 
@@ -230,8 +230,8 @@ TEST_CASE("messenger: a refusal that is lost ends its message in the end") {
   Network network(3);
   Pair pair(network);
   const auto bytes = random_bytes(Outbox::kUnclaimedBytes, 1);
-  const auto first = pair.first.send(1, bytes, Way::striped);
-  const auto held = pair.first.send(1, bytes, Way::striped);
+  const auto first = pair.first.send(1, bytes, TransferMode::striped);
+  const auto held = pair.first.send(1, bytes, TransferMode::striped);
   while (!pair.second.has(0, first)) std::this_thread::yield();
   network.router(1).hang();
   pair.second.refuse(0, held);

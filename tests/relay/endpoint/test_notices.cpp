@@ -22,7 +22,7 @@ FrameHeader ack(const FrameHeader& notice) {
 
 }  // namespace
 
-TEST_CASE("notices: each way has its turn until there is an ack") {
+TEST_CASE("notices: each path has its turn until there is an ack") {
   Notices notices(config(1e9, 1e9));
   notices.add(1, 7, FrameKind::claim);
   Time now = kStart;

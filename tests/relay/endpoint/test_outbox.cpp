@@ -17,8 +17,8 @@ using std::chrono::milliseconds;
 TEST_CASE("outbox: a message leaves in segments that cover it once") {
   Outbox box(config(1e9, 1e9), kStart);
   const std::size_t bytes = 3 * kMaxSegmentBytes + 5;
-  CHECK(box.add(1, payload(bytes), Way::striped, kStart) == 1);
-  CHECK(box.add(1, payload(1), Way::striped, kStart) == 2);
+  CHECK(box.add(1, payload(bytes), TransferMode::striped, kStart) == 1);
+  CHECK(box.add(1, payload(1), TransferMode::striped, kStart) == 2);
   std::set<std::uint64_t> offsets;
   std::uint64_t sum = 0;
   while (auto departure = box.next(kStart, OwnRouter::ready)) {
@@ -35,10 +35,10 @@ TEST_CASE("outbox: the MPI carries messages of a sender that is far ahead of its
   Outbox box(config(1e8, 3e9), kStart);
   std::uint64_t number = 0;
   for (std::uint64_t sent = 0; sent < Outbox::kMaxKeptBytes; sent += kBytes) {
-    CHECK(box.way_to(1, kBytes, kStart) != Way::mpi);
-    number = box.add(1, payload(kBytes), Way::striped, kStart);
+    CHECK(box.mode_to(1, kBytes, kStart) != TransferMode::mpi);
+    number = box.add(1, payload(kBytes), TransferMode::striped, kStart);
   }
-  CHECK(box.way_to(1, kBytes, kStart) == Way::mpi);
+  CHECK(box.mode_to(1, kBytes, kStart) == TransferMode::mpi);
   CHECK_FALSE(box.has_room(1));
   // One is refused, another arrives.
   box.refuse(1, number, kStart);
@@ -48,19 +48,19 @@ TEST_CASE("outbox: the MPI carries messages of a sender that is far ahead of its
     box.acknowledge(acknowledgement(*departure), kStart);
   }
   CHECK(box.has_room(2 * kBytes));
-  CHECK(box.way_to(1, kBytes, kStart) != Way::mpi);
+  CHECK(box.mode_to(1, kBytes, kStart) != TransferMode::mpi);
 }
 
 TEST_CASE("outbox: a message that is larger than all that is kept goes alone") {
   Outbox box(config(1e8, 3e9), kStart);
   CHECK(box.has_room(Outbox::kMaxKeptBytes + 1));
-  box.add(1, payload(1), Way::striped, kStart);
+  box.add(1, payload(1), TransferMode::striped, kStart);
   CHECK_FALSE(box.has_room(Outbox::kMaxKeptBytes));
 }
 
 TEST_CASE("outbox: what is not acknowledged goes by another path") {
   Outbox box(config(1e9, 1e9), kStart);
-  box.add(1, payload(100), Way::striped, kStart);
+  box.add(1, payload(100), TransferMode::striped, kStart);
   const auto first = box.next(kStart, OwnRouter::ready);
   REQUIRE(first);
   CHECK_FALSE(box.next(kStart, OwnRouter::ready));
@@ -76,7 +76,7 @@ TEST_CASE("outbox: what is not acknowledged goes by another path") {
 
 TEST_CASE("outbox: a late acknowledgement does not time the path of the repetition") {
   Outbox box(config(1e9, 1e9), kStart);
-  box.add(1, payload(2 * kMaxSegmentBytes), Way::striped, kStart);
+  box.add(1, payload(2 * kMaxSegmentBytes), TransferMode::striped, kStart);
   std::vector<Departure> first;
   while (auto departure = box.next(kStart, OwnRouter::ready)) first.push_back(*departure);
   REQUIRE(first.size() == 2);
@@ -138,7 +138,7 @@ TEST_CASE("outbox: repetitions do not fill an interface on which a segment takes
   constexpr std::size_t kBytes = std::size_t{400} * kMaxSegmentBytes;
   const OwnRouter router = GENERATE(OwnRouter::absent, OwnRouter::ready);
   Outbox box(config(1e8, 1e8), kStart);
-  box.claim(1, box.add(1, payload(kBytes), Way::striped, kStart));
+  box.claim(1, box.add(1, payload(kBytes), TransferMode::striped, kStart));
 
   const Sendings sendings = send_over_one_interface(box, kRate_Bps, kBytes, router);
 
@@ -151,7 +151,7 @@ TEST_CASE("outbox: repetitions do not fill an interface on which a segment takes
 
 TEST_CASE("outbox: what went without routers by a connection that has ended goes at once") {
   Outbox box(config(1e9, 1e9), kStart);
-  box.add(1, payload(3 * kMaxSegmentBytes), Way::striped, kStart);
+  box.add(1, payload(3 * kMaxSegmentBytes), TransferMode::striped, kStart);
   std::vector<Departure> first;
   while (auto departure = box.next(kStart, OwnRouter::absent)) first.push_back(*departure);
   REQUIRE(first.size() == 3);
@@ -169,7 +169,7 @@ TEST_CASE("outbox: what went without routers by a connection that has ended goes
 
 TEST_CASE("outbox: without any router messages go to the receiver itself") {
   Outbox box(config(1e9, 1e9), kStart);
-  box.add(1, payload(100), Way::striped, kStart);
+  box.add(1, payload(100), TransferMode::striped, kStart);
   REQUIRE(box.next(kStart, OwnRouter::ready));
   box.lose_router();
   const auto departure = box.next(kStart, OwnRouter::absent);
@@ -181,7 +181,8 @@ TEST_CASE("outbox: what a receiver has not matched is bounded, and a claim frees
   Outbox box(config(1e12, 1e12), kStart);
   const std::size_t bytes = Outbox::kUnclaimedBytes / 2 + 1;
   std::set<std::uint64_t> seen;
-  for (int message = 0; message < 4; ++message) box.add(1, payload(bytes), Way::striped, kStart);
+  for (int message = 0; message < 4; ++message)
+    box.add(1, payload(bytes), TransferMode::striped, kStart);
   const auto send_all = [&] {
     while (auto departure = box.next(kStart, OwnRouter::ready)) {
       seen.insert(departure->header.message);
@@ -209,7 +210,7 @@ TEST_CASE("outbox: a message that was matched or refused before it was added doe
     } else {
       box.claim(1, number);
     }
-    box.add(1, number, payload(Outbox::kUnclaimedBytes / 2), Way::striped, kStart);
+    box.add(1, number, payload(Outbox::kUnclaimedBytes / 2), TransferMode::striped, kStart);
     while (auto departure = box.next(kStart, OwnRouter::ready)) {
       box.acknowledge(acknowledgement(*departure), kStart + milliseconds(1));
     }
@@ -220,7 +221,7 @@ TEST_CASE("outbox: a message that was matched or refused before it was added doe
 TEST_CASE("outbox: an unmatched message counts also when it has arrived") {
   Outbox box(config(1e12, 1e12), kStart);
   for (int message = 0; message < 2; ++message) {
-    box.add(1, payload(Outbox::kUnclaimedBytes), Way::striped, kStart);
+    box.add(1, payload(Outbox::kUnclaimedBytes), TransferMode::striped, kStart);
   }
   const auto send_all = [&] {
     std::uint64_t last = 0;
@@ -239,7 +240,7 @@ TEST_CASE("outbox: an unmatched message counts also when it has arrived") {
 
 TEST_CASE("outbox: while the own router hangs, closed paths leave the way past it") {
   Outbox box(config(1e9, 1e9), kStart);
-  box.add(1, payload(100), Way::striped, kStart);
+  box.add(1, payload(100), TransferMode::striped, kStart);
   CHECK_FALSE(box.next(kStart, OwnRouter::busy));
   // Both paths fail, one after the other.
   Time now = kStart;
@@ -258,7 +259,7 @@ TEST_CASE("outbox: a message after short ones on a busy machine leaves a router 
   Time now = kStart;
   // Processes that share a core answer late, whatever the size.
   for (int message = 0; message < 100; ++message) {
-    box.claim(1, box.add(1, payload(25), Way::striped, now));
+    box.claim(1, box.add(1, payload(25), TransferMode::striped, now));
     const auto departure = box.next(now, OwnRouter::ready);
     REQUIRE(departure);
     now += milliseconds(20);
@@ -266,7 +267,7 @@ TEST_CASE("outbox: a message after short ones on a busy machine leaves a router 
   }
   REQUIRE(box.is_empty());
 
-  box.add(1, payload(3 << 20), Way::striped, now);
+  box.add(1, payload(3 << 20), TransferMode::striped, now);
   const Time begun = now;
   bool bypasses_routers = false;
   while (!bypasses_routers && now - begun < std::chrono::minutes(10)) {
@@ -285,7 +286,7 @@ namespace {
 
 // A match question, which a busy receiver answers late.
 void ask(Outbox& box, Time& now) {
-  box.claim(1, box.add(1, payload(8), Way::direct, now));
+  box.claim(1, box.add(1, payload(8), TransferMode::direct, now));
   const auto departure = box.next(now, OwnRouter::ready);
   REQUIRE(departure);
   REQUIRE(departure->header.message_bytes == 8);
@@ -301,7 +302,7 @@ TEST_CASE("outbox: messages are timed while match questions are asked") {
   REQUIRE(box.is_striping_worth(1, kBytes));
   Time now = kStart;
   for (int message = 0; message < 4; ++message) {
-    box.claim(1, box.add(1, payload(kBytes), Way::striped, now));
+    box.claim(1, box.add(1, payload(kBytes), TransferMode::striped, now));
     std::vector<Departure> departures;
     while (const auto departure = box.next(now, OwnRouter::ready)) departures.push_back(*departure);
     REQUIRE(departures.size() == 8);
@@ -322,14 +323,14 @@ TEST_CASE("outbox: a message whose last acknowledgement is on its way does not h
   int num_by_mpi = 0;
   std::vector<Departure> late;
   for (int message = 0; message < 20; ++message) {
-    const Way way = box.way_to(1, kBytes, now);
-    if (way == Way::mpi) {
+    const TransferMode mode = box.mode_to(1, kBytes, now);
+    if (mode == TransferMode::mpi) {
       ++num_by_mpi;
       now += milliseconds(10);
       continue;
     }
-    box.claim(1, box.add(1, payload(kBytes), way, now));
-    now += milliseconds(way == Way::direct ? 10 : 20);
+    box.claim(1, box.add(1, payload(kBytes), mode, now));
+    now += milliseconds(mode == TransferMode::direct ? 10 : 20);
     for (const Departure& departure : late) box.acknowledge(acknowledgement(departure), now);
     late.clear();
     while (auto departure = box.next(now, OwnRouter::ready)) {
@@ -346,7 +347,7 @@ TEST_CASE("outbox: a message whose last acknowledgement is on its way does not h
 
 TEST_CASE("outbox: a refused message is forgotten") {
   Outbox box(config(1e9, 1e9), kStart);
-  box.add(1, payload(10 * kMaxSegmentBytes), Way::striped, kStart);
+  box.add(1, payload(10 * kMaxSegmentBytes), TransferMode::striped, kStart);
   REQUIRE(box.next(kStart, OwnRouter::ready));
   box.refuse(1, 1, kStart);
   CHECK_FALSE(box.next(kStart, OwnRouter::ready));

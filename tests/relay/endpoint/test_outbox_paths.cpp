@@ -46,7 +46,7 @@ std::map<int, double> share_of_paths(Outbox& box, double direct_Bps, double rela
 
 TEST_CASE("outbox: stripes are in proportion to the rates of the paths") {
   Outbox box(config(1e8, 3e8), kStart);
-  box.add(1, payload(16 << 20), Way::striped, kStart);
+  box.add(1, payload(16 << 20), TransferMode::striped, kStart);
   const auto share = share_of_paths(box, 1e8, 3e8);
   CHECK(share.at(2) / share.at(1) == Approx(3.0).epsilon(0.15));
 }
@@ -54,18 +54,18 @@ TEST_CASE("outbox: stripes are in proportion to the rates of the paths") {
 TEST_CASE("outbox: a path that has become slower than planned gets a smaller share") {
   // The plan says 300 MB/s for both; the direct path has a tenth of it.
   Outbox box(config(3e8, 3e8), kStart);
-  box.add(1, payload(16 << 20), Way::striped, kStart);
+  box.add(1, payload(16 << 20), TransferMode::striped, kStart);
   const auto share = share_of_paths(box, 3e7, 3e8);
   CHECK(share.at(1) < 0.2 * share.at(2));
 }
 
 TEST_CASE("outbox: a slow path that was idle is given one segment, not its share by the plan") {
   Outbox box(config(3e8, 3e8), kStart);
-  box.add(1, payload(16 << 20), Way::striped, kStart);
+  box.add(1, payload(16 << 20), TransferMode::striped, kStart);
   share_of_paths(box, 3e6, 3e8);
   box.claim(1, 1);
   const Time later = kStart + std::chrono::seconds(60);
-  box.add(1, payload(5 * kMaxSegmentBytes), Way::striped, later);
+  box.add(1, payload(5 * kMaxSegmentBytes), TransferMode::striped, later);
   int num_direct = 0;
   while (auto departure = box.next(later, OwnRouter::ready)) {
     if (departure->header.num_hops == 1) ++num_direct;
@@ -73,9 +73,10 @@ TEST_CASE("outbox: a slow path that was idle is given one segment, not its share
   CHECK(num_direct == 1);
 }
 
-TEST_CASE("outbox: on parallel ways every connection of the direct path is used, and no relay") {
+TEST_CASE(
+    "outbox: in the parallel mode every connection of the direct path is used, and no relay") {
   Outbox box(config(1e8, 3e8), kStart);
-  box.add(1, payload(16 * kMaxSegmentBytes), Way::parallel, kStart);
+  box.add(1, payload(16 * kMaxSegmentBytes), TransferMode::parallel, kStart);
   std::map<int, int> num_segments;
   while (auto departure = box.next(kStart, OwnRouter::ready)) {
     CHECK(departure->header.num_hops == 1);
@@ -85,12 +86,12 @@ TEST_CASE("outbox: on parallel ways every connection of the direct path is used,
   CHECK(num_segments[0] == 2);
 }
 
-TEST_CASE("outbox: on the relayed way the best relay alone is used, and another one if it fails") {
+TEST_CASE("outbox: in the relayed mode the best relay alone is used, and another one if it fails") {
   EndpointConfig place = config(1e9, 3e8);
   // By another host, slower.
   place.routes_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
   Outbox box(place, kStart);
-  box.add(1, payload(12 * kMaxSegmentBytes), Way::relayed, kStart);
+  box.add(1, payload(12 * kMaxSegmentBytes), TransferMode::relayed, kStart);
   const auto relays = [&box](Time now) {
     std::set<std::uint16_t> seen;
     while (auto departure = box.next(now, OwnRouter::ready)) {
@@ -111,7 +112,7 @@ TEST_CASE(
   EndpointConfig place = config(1e9, 1e8);
   place.routes_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
   Outbox box(place, kStart);
-  box.add(1, payload(24 * kMaxSegmentBytes), Way::relayed, kStart);
+  box.add(1, payload(24 * kMaxSegmentBytes), TransferMode::relayed, kStart);
   std::deque<Departure> on_their_way;
   std::set<std::uint16_t> relays;
   for (Time now = kStart; !box.is_empty();) {
@@ -128,10 +129,10 @@ TEST_CASE(
   CHECK(relays.size() == 1);
 }
 
-TEST_CASE("outbox: where no relay answers, a message on the relayed way shows nothing of relays") {
+TEST_CASE("outbox: where no relay answers, a message in the relayed mode shows nothing of relays") {
   Outbox box(config(2e7, 1e8), kStart);
   REQUIRE(box.is_striping_worth(1, 1 << 20));
-  box.add(1, payload(1 << 20), Way::relayed, kStart);
+  box.add(1, payload(1 << 20), TransferMode::relayed, kStart);
   while (box.next(kStart, OwnRouter::ready)) continue;
   const Time later = kStart + std::chrono::seconds(1);
   box.expire(later);
@@ -153,7 +154,7 @@ TEST_CASE("outbox: a relay that was slow and idle gets one segment, by which it 
   // The best relay has a hundredth of its rate.
   Time now = kStart;
   const auto share_of_best = [&box, &now](std::size_t num_segments) {
-    box.add(1, payload(num_segments * kMaxSegmentBytes), Way::relayed, now);
+    box.add(1, payload(num_segments * kMaxSegmentBytes), TransferMode::relayed, now);
     int num_best = 0;
     while (!box.is_empty()) {
       const auto departure = box.next(now, OwnRouter::ready);
@@ -172,7 +173,7 @@ TEST_CASE("outbox: a relay that was slow and idle gets one segment, by which it 
 
 TEST_CASE("outbox: stripes over relays take one connection to each host until more are faster") {
   Outbox box(config(1e8, 3e8), kStart);
-  box.add(1, payload(16 * kMaxSegmentBytes), Way::striped, kStart);
+  box.add(1, payload(16 * kMaxSegmentBytes), TransferMode::striped, kStart);
   while (auto departure = box.next(kStart, OwnRouter::ready)) {
     CHECK(departure->header.connection == 0);
   }
@@ -180,7 +181,7 @@ TEST_CASE("outbox: stripes over relays take one connection to each host until mo
 
 TEST_CASE("outbox: a slow relay gets nothing of a small message") {
   Outbox box(config(1e9, 1e7), kStart);
-  box.add(1, payload(4 * kMaxSegmentBytes), Way::striped, kStart);
+  box.add(1, payload(4 * kMaxSegmentBytes), TransferMode::striped, kStart);
   const auto share = share_of_paths(box, 1e9, 1e7);
   CHECK(share.count(2) == 0);
 }
@@ -188,7 +189,7 @@ TEST_CASE("outbox: a slow relay gets nothing of a small message") {
 TEST_CASE("outbox: a path on which frames wait for those of others is left, for a while") {
   Outbox box(config(1e8, 3e8), kStart);
   const auto num_hops_of_next = [&](Time now, std::uint16_t held_16us) {
-    box.add(1, payload(kMaxSegmentBytes), Way::striped, now);
+    box.add(1, payload(kMaxSegmentBytes), TransferMode::striped, now);
     const auto departure = box.next(now, OwnRouter::ready);
     REQUIRE(departure);
     FrameHeader header = acknowledgement(*departure);
@@ -214,14 +215,14 @@ TEST_CASE("outbox: a slow direct path is left also where messages overlap all th
   std::map<int, Time> free_at{{1, kStart}, {2, kStart}};
   std::vector<Departure> departed;
   Time now = kStart;
-  std::map<Way, int> last_ways;
+  std::map<TransferMode, int> last_modes;
   for (int message = 0; message < 60; ++message) {
-    const Way way = box.way_to(1, kBytes, now);
-    if (message >= 40) ++last_ways[way];
-    if (way == Way::mpi) {
+    const TransferMode mode = box.mode_to(1, kBytes, now);
+    if (message >= 40) ++last_modes[mode];
+    if (mode == TransferMode::mpi) {
       now += milliseconds(262);
     } else {
-      box.claim(1, box.add(1, payload(kBytes), way, now));
+      box.claim(1, box.add(1, payload(kBytes), mode, now));
     }
     const Time next_message = now + step;
     while (true) {
@@ -246,5 +247,5 @@ TEST_CASE("outbox: a slow direct path is left also where messages overlap all th
     now = std::max(now, next_message);
   }
   INFO(step.count() << " " << come_together);
-  CHECK(last_ways[Way::striped] >= 15);
+  CHECK(last_modes[TransferMode::striped] >= 15);
 }

@@ -41,14 +41,14 @@ class Program {
 
   /// @return bytes by the relay
   double send(std::uint32_t rank, double direct_Bps, double relayed_Bps) {
-    const Way way = box_.way_to(rank, kBytes, now_);
-    last_way_ = way;
+    const TransferMode mode = box_.mode_to(rank, kBytes, now_);
+    last_mode_ = mode;
     std::array<double, 2> bytes_of_path{};
-    if (way == Way::mpi) {
+    if (mode == TransferMode::mpi) {
       pass(kBytes / direct_Bps);
       return 0.0;
     }
-    box_.claim(rank, box_.add(rank, payload(kBytes), way, now_));
+    box_.claim(rank, box_.add(rank, payload(kBytes), mode, now_));
     while (auto departure = box_.next(now_, OwnRouter::ready)) {
       const bool is_relayed = departure->header.num_hops == 2;
       bytes_of_path[is_relayed ? 1 : 0] += departure->header.segment_bytes;
@@ -64,7 +64,7 @@ class Program {
 
   void wait(milliseconds time) { now_ += time; }
   [[nodiscard]] Time now() const { return now_; }
-  [[nodiscard]] Way last_way() const { return last_way_; }
+  [[nodiscard]] TransferMode last_mode() const { return last_mode_; }
 
  private:
   void pass(double seconds) {
@@ -73,7 +73,7 @@ class Program {
 
   Outbox box_;
   Time now_ = kStart;
-  Way last_way_ = Way::mpi;
+  TransferMode last_mode_ = TransferMode::mpi;
 };
 
 }  // namespace
@@ -95,12 +95,12 @@ TEST_CASE("phase: a pattern that returns takes its stored path at once") {
 TEST_CASE("phase: a pause of the program is no slowdown, by which paths would be tried") {
   Program program(RuleName::trials);
   program.run(1, 1e8, 0.9e8, milliseconds(3000));
-  REQUIRE(program.last_way() == Way::mpi);
+  REQUIRE(program.last_mode() == TransferMode::mpi);
   program.run(2, 1e8, 0.9e8, milliseconds(5000));
   for (int message = 0; message < 10; ++message) {
     (void)program.send(1, 1e8, 0.9e8);
     INFO(message);
-    CHECK(program.last_way() == Way::mpi);
+    CHECK(program.last_mode() == TransferMode::mpi);
   }
 }
 

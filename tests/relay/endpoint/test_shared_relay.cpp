@@ -25,12 +25,12 @@ Clock::duration time_of(double bytes, double rate_Bps) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * bytes / rate_Bps));
 }
 
-// Who decides on the ways of messages.
-enum class Ways : std::uint8_t { always_striped, of_the_rule };
+// Who decides on the modes of messages.
+enum class Modes : std::uint8_t { always_striped, of_the_rule };
 
 class Flows {
  public:
-  Flows(RuleName rule, Ways ways) : ways_(ways) {
+  Flows(RuleName rule, Modes modes) : modes_(modes) {
     EndpointConfig place = config(kDirect_Bps, kRelay_Bps);
     place.rule = rule;
     for (std::size_t flow = 0; flow < 2; ++flow) boxes_.emplace_back(place, kStart);
@@ -57,7 +57,7 @@ class Flows {
     }
     return by_relay;
   }
-  /// How often a message took another way than the one before it.
+  /// How often a message took another mode than the one before it.
   [[nodiscard]] int num_changes_after(std::size_t flow, Time time) const {
     const auto& chosen = chosen_[flow];
     int num_changes = 0;
@@ -83,15 +83,16 @@ class Flows {
   }
 
   void begin(std::size_t flow) {
-    const Way way =
-        ways_ == Ways::always_striped ? Way::striped : boxes_[flow].way_to(1, kBytes, now_);
-    chosen_[flow].emplace_back(now_, way);
-    if (way == Way::mpi) {
+    const TransferMode mode = modes_ == Modes::always_striped
+                                  ? TransferMode::striped
+                                  : boxes_[flow].mode_to(1, kBytes, now_);
+    chosen_[flow].emplace_back(now_, mode);
+    if (mode == TransferMode::mpi) {
       is_by_mpi_[flow] = true;
       free_at_[flow] = std::max(now_, free_at_[flow]) + time_of(kBytes, kDirect_Bps);
       arrivals_.emplace(free_at_[flow], std::pair(flow, Departure{}));
     } else {
-      boxes_[flow].claim(1, boxes_[flow].add(1, payload(kBytes), way, now_));
+      boxes_[flow].claim(1, boxes_[flow].add(1, payload(kBytes), mode, now_));
     }
   }
 
@@ -107,11 +108,11 @@ class Flows {
     return static_cast<std::uint16_t>(waited.count() * others_ratio / 16.0);
   }
 
-  Ways ways_;
+  Modes modes_;
   std::vector<Outbox> boxes_;
   std::array<bool, 2> is_by_mpi_{};
-  // When each message began, and its way.
-  std::array<std::vector<std::pair<Time, Way>>, 2> chosen_;
+  // When each message began, and its mode.
+  std::array<std::vector<std::pair<Time, TransferMode>>, 2> chosen_;
   // The end of a message by the MPI has no payload.
   std::multimap<Time, std::pair<std::size_t, Departure>> arrivals_;
   // When the two direct links and the relay are free.
@@ -123,7 +124,7 @@ class Flows {
 
 TEST_CASE("outbox: two flows that want the same relay share it and do not oscillate") {
   const RuleName rule = GENERATE(RuleName::trials, RuleName::mcm);
-  Flows flows(rule, Ways::always_striped);
+  Flows flows(rule, Modes::always_striped);
   // After a second each has half of the relay, in every tenth of a second.
   for (const auto& series : flows.run()) {
     for (std::size_t tenth = 10; tenth < kNumTenths; ++tenth) {
@@ -136,7 +137,7 @@ TEST_CASE("outbox: two flows that want the same relay share it and do not oscill
 
 TEST_CASE("outbox: two flows with the same relay leave it only to try their direct paths") {
   const RuleName rule = GENERATE(RuleName::trials, RuleName::mcm);
-  Flows flows(rule, Ways::of_the_rule);
+  Flows flows(rule, Modes::of_the_rule);
   const auto by_relay = flows.run();
   // A trial is one message, and takes at most a twentieth of the time.
   const double num_trials = 0.05 * 0.1 * kNumTenths / (kBytes / kDirect_Bps);

@@ -50,7 +50,7 @@ class Pair {
   void send(double ratio, int num_messages = 1) {
     for (int message = 0; message < num_messages; ++message) {
       const double seconds = ratio * (1e-4 + kBytes / kRate_Bps);
-      rule.learn(Way::striped, kBytes, seconds, now);
+      rule.learn(TransferMode::striped, kBytes, seconds, now);
     }
   }
   /// What acknowledgements show of the direct link.
@@ -61,9 +61,9 @@ class Pair {
   /// The path of a message, which all its segments take.
   std::size_t path_of_message() {
     std::optional<std::size_t> taken;
-    const auto first = rule.choose(paths, Way::striped, kMaxSegmentBytes, now, taken);
+    const auto first = rule.choose(paths, TransferMode::striped, kMaxSegmentBytes, now, taken);
     for (int segment = 1; segment < 16; ++segment) {
-      CHECK(rule.choose(paths, Way::striped, kMaxSegmentBytes, now, taken) == first);
+      CHECK(rule.choose(paths, TransferMode::striped, kMaxSegmentBytes, now, taken) == first);
     }
     return first.value();
   }
@@ -97,7 +97,7 @@ Pair slow_pair() {
 
 TEST_CASE("mcm: the first message goes by the best route of the table, by routers") {
   Pair direct;
-  CHECK(direct.rule.next(kBytes, direct.now) == Way::striped);
+  CHECK(direct.rule.next(kBytes, direct.now) == TransferMode::striped);
   CHECK(direct.path_of_message() == 0);
   // As another process has found before the lane began.
   auto planned = planned_links();
@@ -196,7 +196,7 @@ TEST_CASE("mcm: zones begin where they are set") {
   McmRule rule(routes(), {.medium_ratio = 8.0, .high_ratio = 16.0},
                std::make_shared<LinkTable>(planned_links()), 0, 1);
   for (int message = 0; message < 3; ++message) {
-    rule.learn(Way::striped, kBytes, 0.06, kStart);
+    rule.learn(TransferMode::striped, kBytes, 0.06, kStart);
   }
   CHECK(rule.zone() == Zone::low);
 }
@@ -215,7 +215,7 @@ TEST_CASE("mcm: while no path in use answers, the best of the others is opened")
   EndpointConfig place = config(1e9, 1e9);
   place.rule = RuleName::mcm;
   Outbox box(place, kStart);
-  box.add(1, payload(100), Way::striped, kStart);
+  box.add(1, payload(100), TransferMode::striped, kStart);
   const auto first = box.next(kStart, OwnRouter::ready);
   REQUIRE(first);
   CHECK(first->header.num_hops == 1);
@@ -229,7 +229,7 @@ TEST_CASE("mcm: what acknowledgements show of hops goes into the table, without 
   EndpointConfig place = config(1e9, 1e9);
   place.rule = RuleName::mcm;
   Outbox box(place, kStart);
-  box.add(1, payload(2 * kMaxSegmentBytes), Way::striped, kStart);
+  box.add(1, payload(2 * kMaxSegmentBytes), TransferMode::striped, kStart);
   const auto first = box.next(kStart, OwnRouter::ready);
   const auto second = box.next(kStart, OwnRouter::ready);
   REQUIRE(second);
@@ -249,14 +249,14 @@ TEST_CASE("mcm: a message that waits for room does not hold up one on another pa
   Outbox box(place, kStart);
   // Two slow messages, so that both paths are taken.
   for (int message = 0; message < 2; ++message) {
-    box.add(1, payload(kMaxSegmentBytes), Way::striped, kStart);
+    box.add(1, payload(kMaxSegmentBytes), TransferMode::striped, kStart);
     const auto departure = box.next(kStart, OwnRouter::ready);
     REQUIRE(departure);
     box.acknowledge(acknowledgement(*departure), kStart + milliseconds(200));
   }
   constexpr std::size_t kLarge = std::size_t{64} * kMaxSegmentBytes;
   for (int message = 0; message < 16; ++message) {
-    box.claim(1, box.add(1, payload(kLarge), Way::striped, kStart));
+    box.claim(1, box.add(1, payload(kLarge), TransferMode::striped, kStart));
   }
   while (box.next(kStart, OwnRouter::ready)) {
   }
