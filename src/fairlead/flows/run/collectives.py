@@ -246,8 +246,8 @@ def _load_kept(folder: Path, request: Request) -> CollectivesPlan | None:
 
 
 def _names(collectives: TunedCollectives) -> str:
-    ways = dict.fromkeys(f"{rule.operation} by {rule.method}" for rule in collectives.rules)
-    return ", ".join(ways) or "the MPI's own"
+    algorithms = dict.fromkeys(f"{rule.operation} by {rule.method}" for rule in collectives.rules)
+    return ", ".join(algorithms) or "the MPI's own"
 
 
 def saved_share(found: WorthTuning, tuning: Tuning) -> float:
