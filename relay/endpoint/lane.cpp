@@ -25,13 +25,13 @@ constexpr std::size_t kTimedTogether = 4;
 
 Lane::Lane(const EndpointConfig& config, std::size_t host,
            const std::shared_ptr<const LinkTable>& links, Time now) {
-  const std::vector<Route> routes =
-      with_connections(config.rule, config.routes_of_host[host], config.routes_of_host.size());
-  const auto seed = static_cast<std::uint32_t>(config.rank * config.routes_of_host.size() + host);
+  const std::vector<HostPath> planned =
+      with_connections(config.rule, config.paths_of_host[host], config.paths_of_host.size());
+  const auto seed = static_cast<std::uint32_t>(config.rank * config.paths_of_host.size() + host);
   rule = config.rule == RuleName::mcm
-             ? make_mcm_rule(routes, config.zones, links, config.host, seed)
-             : make_trial_rule(routes, config.capacity_Bps_of_host[host], now);
-  for (const Route& route : routes) paths.push_back(PathState::by(route, now));
+             ? make_mcm_rule(planned, config.zones, links, config.host, seed)
+             : make_trial_rule(planned, config.capacity_Bps_of_host[host], now);
+  for (const HostPath& path : planned) paths.push_back(PathState::by(path, now));
   paths.push_back(PathState::without_routers(now));
 }
 

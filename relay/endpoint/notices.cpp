@@ -8,7 +8,7 @@ namespace fairlead::relay {
 Notices::Notices(const EndpointConfig& config)
     : rank_(config.rank),
       host_of_rank_(config.host_of_rank),
-      routes_of_host_(config.routes_of_host) {}
+      paths_of_host_(config.paths_of_host) {}
 
 void Notices::add(std::uint32_t rank, std::uint64_t message, FrameKind kind) {
   Pending pending;
@@ -34,12 +34,12 @@ std::vector<Notice> Notices::due(Time now) {
 Notice Notices::notice_of(const Pending& pending) const {
   Notice notice{pending.header};
   const std::uint16_t host = host_of_rank_[notice.header.dst_rank];
-  const std::vector<Route>& routes = routes_of_host_[host];
+  const std::vector<HostPath>& paths = paths_of_host_[host];
   notice.header.hops[0] = host;
-  const std::size_t turn = pending.num_sent % (std::max<std::size_t>(routes.size(), 1) + 1);
+  const std::size_t turn = pending.num_sent % (std::max<std::size_t>(paths.size(), 1) + 1);
   notice.bypasses_routers = turn == 1;
   if (turn < 2) return notice;
-  const std::vector<std::uint16_t>& hops = routes[turn - 1].hops;
+  const std::vector<std::uint16_t>& hops = paths[turn - 1].hops;
   notice.header.num_hops = static_cast<std::uint8_t>(hops.size());
   std::copy(hops.begin(), hops.end(), notice.header.hops.begin());
   return notice;

@@ -33,7 +33,7 @@ class Notices {
   /// Takes a notice, unless the same one is on its way.
   /// @param kind  claim or refusal
   void add(std::uint32_t rank, std::uint64_t message, FrameKind kind);
-  /// Those whose turn it is, at first by the direct route, then without routers, then by relays.
+  /// Those whose turn it is, at first by the direct path, then without routers, then by relays.
   [[nodiscard]] std::vector<Notice> due(Time now);
   /// @param ack  that of a notice
   void end(const FrameHeader& ack);
@@ -53,7 +53,7 @@ class Notices {
 
   std::uint32_t rank_;
   std::vector<std::uint16_t> host_of_rank_;
-  std::vector<std::vector<Route>> routes_of_host_;
+  std::vector<std::vector<HostPath>> paths_of_host_;
   std::map<Key, Pending> pending_;
 };
 

@@ -46,14 +46,14 @@ Outbox::Outbox(const EndpointConfig& config, Time now)
       links_(std::make_shared<LinkTable>(config.segment_s_of_link)),
       last_number_of_rank_(host_of_rank_.size(), 0),
       unclaimed_bytes_of_rank_(host_of_rank_.size(), 0) {
-  for (std::size_t host = 0; host < config.routes_of_host.size(); ++host) {
+  for (std::size_t host = 0; host < config.paths_of_host.size(); ++host) {
     lanes_.emplace_back(config, host, links_, now);
   }
 }
 
 TransferMode Outbox::mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
   Lane& lane = lanes_[host_of_rank_[dst_rank]];
-  // Without a relay there is nothing to choose: the direct route, and without routers.
+  // Without a relay there is nothing to choose: the direct path, and without routers.
   if (!lane.has_choice()) return TransferMode::mpi;
   lane.resume_if_idle(now);
   const MessageClass like = MessageClass::of(dst_rank, bytes);
@@ -164,7 +164,7 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
       continue;
     }
     // No relay answers.
-    const bool is_relayed = lane.paths[*path].route.hops.size() > 1;
+    const bool is_relayed = lane.paths[*path].planned.hops.size() > 1;
     if (sending.current_mode() == TransferMode::relayed && !is_relayed)
       sending.has_unusable_time = true;
     const SegmentKey segment = *each;
@@ -202,10 +202,10 @@ Departure Outbox::depart(Lane& lane, std::size_t index, const SegmentKey& segmen
   if (departure.bypasses_routers) {
     header.hops[0] = host_of_rank_[segment.message.dst_rank];
   } else {
-    header.num_hops = static_cast<std::uint8_t>(path.route.hops.size());
-    std::copy(path.route.hops.begin(), path.route.hops.end(), header.hops.begin());
+    header.num_hops = static_cast<std::uint8_t>(path.planned.hops.size());
+    std::copy(path.planned.hops.begin(), path.planned.hops.end(), header.hops.begin());
   }
-  header.connection = path.route.connection;
+  header.connection = path.planned.connection;
   header.src_rank = rank_;
   header.dst_rank = segment.message.dst_rank;
   header.message = segment.message.number;
@@ -260,12 +260,12 @@ void Outbox::learn(PathState& path, const InFlight& sent, const FrameHeader& hea
   const std::uint64_t whole_bytes = std::min<std::uint64_t>(header.message_bytes, kMaxSegmentBytes);
   if (links_->is_empty() || sent.bytes < whole_bytes) return;
   // Without routers there are no hops of the path.
-  if (path.route.hops.size() != header.num_hops) return;
+  if (path.planned.hops.size() != header.num_hops) return;
   auto hops_s = seconds_of_hops(header, took_s);
   if (!hops_s) return;
   const double own_part = static_cast<double>(sent.bytes) / static_cast<double>(sent.bytes_ahead);
   for (double& hop_s : *hops_s) hop_s *= own_part;
-  links_->learn(host_, path.route.hops, *hops_s);
+  links_->learn(host_, path.planned.hops, *hops_s);
 }
 
 void Outbox::erase(std::map<MessageKey, Message>::iterator message) {
@@ -375,7 +375,7 @@ void Outbox::leave_late(std::uint16_t host, Time now) {
   for (const auto& [segment, sent] : in_flight_) {
     if (host_of_rank_[segment.message.dst_rank] != host) continue;
     PathState& path = lane.paths[sent.path];
-    if (!path.route.is_direct()) continue;
+    if (!path.planned.is_direct()) continue;
     path.learn_late(sent.bytes_ahead, duration<double>(now - sent.sent).count());
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The virtual router of a host: takes frames from local processes and from other routers, and
-// passes each on by the route in its header. One thread; nothing here is shared with another.
+// passes each on by the path in its header. One thread; nothing here is shared with another.
 #pragma once
 
 #include <asio/awaitable.hpp>

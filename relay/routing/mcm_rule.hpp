@@ -20,11 +20,11 @@ enum class Zone : std::uint8_t { low, medium, high };
 
 class McmRule final : public PathRule {
  public:
-  /// @param routes  of the pair, the direct one first; those of an earlier run have their use
+  /// @param planned  of the pair, the direct one first; those of an earlier run have their use
   /// @param links   what segments take, which acknowledgements renew
   /// @param host    the sender's
   /// @param seed    of the choice among open paths
-  McmRule(std::vector<Route> routes, const Zones& zones, std::shared_ptr<const LinkTable> links,
+  McmRule(std::vector<HostPath> planned, const Zones& zones, std::shared_ptr<const LinkTable> links,
           std::uint16_t host, std::uint32_t seed);
 
   [[nodiscard]] TransferMode next(std::uint64_t bytes, Time now) override;
@@ -55,7 +55,7 @@ class McmRule final : public PathRule {
     return use_of_path_[path] >= PathUse::open;
   }
 
-  std::vector<Route> routes_;
+  std::vector<HostPath> planned_;
   Zones zones_;
   std::shared_ptr<const LinkTable> links_;
   std::uint16_t host_;

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "routing/route.hpp"
+#include "routing/host_path.hpp"
 
 namespace fairlead::relay {
 
@@ -18,7 +18,7 @@ struct PathState {
   /// For so long a path that does not answer is closed at first.
   static constexpr std::chrono::milliseconds kFirstClosing{500};
 
-  Route route{};
+  HostPath planned{};
   /// Bytes that are not acknowledged.
   std::uint64_t in_flight_bytes = 0;
   /// Learned from acknowledgements; at first that of the plan.
@@ -34,7 +34,7 @@ struct PathState {
   std::uint64_t sent_bytes = 0;
 
   /// By the plan.
-  [[nodiscard]] static PathState by(const Route& route, Time now);
+  [[nodiscard]] static PathState by(const HostPath& path, Time now);
   /// A connection with the receiver, of which nothing is known.
   [[nodiscard]] static PathState without_routers(Time now);
 

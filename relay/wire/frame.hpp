@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The unit in which routers forward: a header with the whole route, and a segment of a message
+// The unit in which routers forward: a header with the whole path, and a segment of a message
 // (docs/design/relay-frames.md). Parsing is a pure function of bytes.
 #pragma once
 

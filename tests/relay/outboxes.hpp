@@ -28,10 +28,10 @@ inline std::vector<std::vector<double>> links(std::size_t num_hosts, double time
 inline EndpointConfig config(double direct_Bps, double relayed_Bps) {
   EndpointConfig config;
   config.host_of_rank = {0, 1};
-  config.routes_of_host.resize(3);
+  config.paths_of_host.resize(3);
   config.capacity_Bps_of_host = {1e12, 1e12, 1e12};
-  config.routes_of_host[1] = {{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = direct_Bps},
-                              {.hops = {2, 1}, .latency_s = 2e-4, .bandwidth_Bps = relayed_Bps}};
+  config.paths_of_host[1] = {{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = direct_Bps},
+                             {.hops = {2, 1}, .latency_s = 2e-4, .bandwidth_Bps = relayed_Bps}};
   config.segment_s_of_link = links(3, segment_s(1e-4, relayed_Bps));
   config.segment_s_of_link[0][1] = segment_s(1e-4, direct_Bps);
   return config;

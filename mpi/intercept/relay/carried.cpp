@@ -28,7 +28,7 @@ nlohmann::ordered_json table_to(std::uint16_t host) {
   auto table = nlohmann::ordered_json::array();
   for (std::size_t path = 0; path < uses.size(); ++path) {
     if (uses[path] == PathUse::none) continue;
-    table.push_back({{"hops", paths[path].route.hops}, {"use", name_of(uses[path])}});
+    table.push_back({{"hops", paths[path].planned.hops}, {"use", name_of(uses[path])}});
   }
   return table;
 }
@@ -58,8 +58,8 @@ void leave_carried() {
       if (path.sent_bytes == 0) continue;
       has_sent = true;
       // That without routers has none, and is none of the plan's paths.
-      const bool is_planned = !path.route.hops.empty();
-      const auto& hops = is_planned ? path.route.hops : std::vector<std::uint16_t>{host};
+      const bool is_planned = !path.planned.hops.empty();
+      const auto& hops = is_planned ? path.planned.hops : std::vector<std::uint16_t>{host};
       nlohmann::ordered_json facts = {{"hops", hops}, {"bytes", path.sent_bytes}};
       if (is_planned && path.has_learned) {
         facts["latency_s"] = path.latency_s;

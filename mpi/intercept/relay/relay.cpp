@@ -69,7 +69,7 @@ EndpointConfig config_of(const RelayPlan& plan) {
   config.host = relay.own_host;
   config.host_of_rank = relay.host_of_rank;
   config.socket = plan.socket_of_host[relay.own_host];
-  config.routes_of_host = plan.routes[relay.own_host];
+  config.paths_of_host = plan.paths[relay.own_host];
   config.rule = plan.rule;
   config.zones = plan.zones;
   config.has_pauses = plan.has_pauses;

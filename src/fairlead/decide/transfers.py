@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.decide.expected_gain import Gain
-from fairlead.decide.routes import faster_pairs, several_connections_pairs
+from fairlead.decide.host_paths import faster_pairs, several_connections_pairs
 from fairlead.decide.rule import Rule, rehearsed_gain
 from fairlead.measure.rehearsal import bytes_between_hosts, host_bytes
 from fairlead.measure.transfer_rehearsal import (

@@ -41,7 +41,7 @@ class Carried:
     Attributes:
         by_mpi: By the indices of the sending and the receiving host.
         by_routers: By the indices of the hosts on the way, from the sending to the receiving one.
-        learned: What was learned of these ways, where anything was.
+        learned: What was learned of these paths, where anything was.
     """
 
     by_mpi: Mapping[tuple[int, int], int]

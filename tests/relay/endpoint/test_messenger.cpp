@@ -25,7 +25,7 @@ std::vector<std::byte> random_bytes(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-// Process 0 on host 0 and process 1 on host 1, with a direct route and one by host 2.
+// Process 0 on host 0 and process 1 on host 1, with a direct path and one by host 2.
 struct Pair {
   explicit Pair(Network& network, RuleName rule = RuleName::trials, double relay_Bps = 1e9)
       : first(config(network, 0, rule, relay_Bps), "127.0.0.1", [](auto, auto) {}),
@@ -43,10 +43,10 @@ struct Pair {
     config.host = rank;
     config.host_of_rank = {0, 1};
     config.socket = network.router(rank).socket();
-    config.routes_of_host.resize(3);
+    config.paths_of_host.resize(3);
     config.capacity_Bps_of_host = {1e12, 1e12, 1e12};
     const std::uint16_t other = rank == 0 ? 1 : 0;
-    config.routes_of_host[other] = {
+    config.paths_of_host[other] = {
         {.hops = {other}, .latency_s = 1e-4, .bandwidth_Bps = 0.1 * relay_Bps},
         {.hops = {2, other}, .latency_s = 1e-4, .bandwidth_Bps = relay_Bps},
     };
@@ -123,7 +123,7 @@ TEST_CASE("messenger: a message takes all connections of the direct path") {
   CHECK(is_equal(pair.second.receive(0, number), bytes));
   CHECK(pair.first.drain());
   for (const PathState& path : pair.first.paths_to(1)) {
-    if (path.route.is_direct()) CHECK(path.sent_bytes > 0);
+    if (path.planned.is_direct()) CHECK(path.sent_bytes > 0);
   }
 }
 

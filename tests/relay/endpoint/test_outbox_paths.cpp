@@ -89,7 +89,7 @@ TEST_CASE(
 TEST_CASE("outbox: in the relayed mode the best relay alone is used, and another one if it fails") {
   EndpointConfig place = config(1e9, 3e8);
   // By another host, slower.
-  place.routes_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
+  place.paths_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
   Outbox box(place, kStart);
   box.add(1, payload(12 * kMaxSegmentBytes), TransferMode::relayed, kStart);
   const auto relays = [&box](Time now) {
@@ -110,7 +110,7 @@ TEST_CASE("outbox: in the relayed mode the best relay alone is used, and another
 TEST_CASE(
     "outbox: of relays that are alike one takes all of a message, though slower than planned") {
   EndpointConfig place = config(1e9, 1e8);
-  place.routes_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
+  place.paths_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
   Outbox box(place, kStart);
   box.add(1, payload(24 * kMaxSegmentBytes), TransferMode::relayed, kStart);
   std::deque<Departure> on_their_way;
@@ -149,7 +149,7 @@ TEST_CASE("outbox: where no relay answers, a message in the relayed mode shows n
 
 TEST_CASE("outbox: a relay that was slow and idle gets one segment, by which it may recover") {
   EndpointConfig place = config(1e9, 3e8);
-  place.routes_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
+  place.paths_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
   Outbox box(place, kStart);
   // The best relay has a hundredth of its rate.
   Time now = kStart;

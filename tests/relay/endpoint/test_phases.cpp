@@ -19,10 +19,10 @@ EndpointConfig two_targets(RuleName rule) {
   EndpointConfig place;
   place.host_of_rank = {0, 1, 2};
   place.capacity_Bps_of_host.assign(4, 1e12);
-  place.routes_of_host.resize(4);
+  place.paths_of_host.resize(4);
   for (const std::uint16_t host : {std::uint16_t{1}, std::uint16_t{2}}) {
-    place.routes_of_host[host] = {{.hops = {host}, .latency_s = 1e-4, .bandwidth_Bps = 1e8},
-                                  {.hops = {3, host}, .latency_s = 2e-4, .bandwidth_Bps = 0.9e8}};
+    place.paths_of_host[host] = {{.hops = {host}, .latency_s = 1e-4, .bandwidth_Bps = 1e8},
+                                 {.hops = {3, host}, .latency_s = 2e-4, .bandwidth_Bps = 0.9e8}};
   }
   place.rule = rule;
   place.segment_s_of_link = links(4, segment_s(1e-4, 1e8));

@@ -21,8 +21,8 @@ constexpr double kRate_Bps = 1e8;
 
 // Host 0 sends to host 1, directly or by one of three relays, whose legs are planned at 1, 2 and 3
 // ms for a segment; the direct link at 1 ms.
-std::vector<Route> routes() {
-  std::vector<Route> found{{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = kRate_Bps}};
+std::vector<HostPath> planned_paths() {
+  std::vector<HostPath> found{{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = kRate_Bps}};
   for (const std::uint16_t relay : std::vector<std::uint16_t>{2, 3, 4}) {
     found.push_back({.hops = {relay, 1}, .latency_s = 2e-4, .bandwidth_Bps = 0.9 * kRate_Bps});
   }
@@ -41,7 +41,7 @@ std::vector<std::vector<double>> planned_links() {
 // Whole messages, one after the other.
 class Pair {
  public:
-  explicit Pair(std::vector<Route> table = routes())
+  explicit Pair(std::vector<HostPath> table = planned_paths())
       : links(std::make_shared<LinkTable>(planned_links())),
         rule(table, {}, links, 0, 1),
         paths(states(table)) {}
@@ -73,9 +73,9 @@ class Pair {
     return counts;
   }
 
-  static std::vector<PathState> states(const std::vector<Route>& table) {
+  static std::vector<PathState> states(const std::vector<HostPath>& table) {
     std::vector<PathState> found;
-    for (const Route& route : table) found.push_back(PathState::by(route, kStart));
+    for (const HostPath& path : table) found.push_back(PathState::by(path, kStart));
     return found;
   }
 
@@ -95,18 +95,18 @@ Pair slow_pair() {
 
 }  // namespace
 
-TEST_CASE("mcm: the first message goes by the best route of the table, by routers") {
+TEST_CASE("mcm: the first message goes by the best path of the table, by routers") {
   Pair direct;
   CHECK(direct.rule.next(kBytes, direct.now) == TransferMode::striped);
   CHECK(direct.path_of_message() == 0);
   // As another process has found before the lane began.
   auto planned = planned_links();
   planned[0][1] = 3e-3;
-  McmRule rule(routes(), {}, std::make_shared<LinkTable>(planned), 0, 1);
+  McmRule rule(planned_paths(), {}, std::make_shared<LinkTable>(planned), 0, 1);
   CHECK(rule.standard_path() == 1);
 }
 
-TEST_CASE("mcm: while latency is acceptable all messages take the standard route") {
+TEST_CASE("mcm: while latency is acceptable all messages take the standard path") {
   Pair pair;
   pair.send(1.5, 20);
   CHECK(pair.rule.zone() == Zone::low);
@@ -156,7 +156,7 @@ TEST_CASE("mcm: a transition downward searches nothing, the next one upward does
   pair.send(3.0);
   pair.send(1.0);
   CHECK(pair.rule.uses()[2] == PathUse::none);
-  // By the first relay, since it is the standard route now, messages become slow as well.
+  // By the first relay, since it is the standard path now, messages become slow as well.
   const std::vector<std::uint16_t> hops{2, 1};
   for (int segment = 0; segment < 50; ++segment) pair.links->learn(0, hops, {{5e-3, 5e-3}});
   pair.send(6.0);
@@ -193,7 +193,7 @@ TEST_CASE("mcm: when latency is acceptable again the best open path is the stand
 }
 
 TEST_CASE("mcm: zones begin where they are set") {
-  McmRule rule(routes(), {.medium_ratio = 8.0, .high_ratio = 16.0},
+  McmRule rule(planned_paths(), {.medium_ratio = 8.0, .high_ratio = 16.0},
                std::make_shared<LinkTable>(planned_links()), 0, 1);
   for (int message = 0; message < 3; ++message) {
     rule.learn(TransferMode::striped, kBytes, 0.06, kStart);
@@ -202,7 +202,7 @@ TEST_CASE("mcm: zones begin where they are set") {
 }
 
 TEST_CASE("mcm: a pair begins as an earlier run has left it") {
-  auto table = routes();
+  auto table = planned_paths();
   table[2].use = PathUse::standard;
   table[3].use = PathUse::open;
   Pair pair(table);
@@ -244,8 +244,8 @@ TEST_CASE("mcm: what acknowledgements show of hops goes into the table, without 
 TEST_CASE("mcm: a message that waits for room does not hold up one on another path") {
   EndpointConfig place = config(1e9, 1e9);
   place.rule = RuleName::mcm;
-  place.routes_of_host[1][0].use = PathUse::standard;
-  place.routes_of_host[1][1].use = PathUse::open;
+  place.paths_of_host[1][0].use = PathUse::standard;
+  place.paths_of_host[1][1].use = PathUse::open;
   Outbox box(place, kStart);
   // Two slow messages, so that both paths are taken.
   for (int message = 0; message < 2; ++message) {

@@ -13,19 +13,19 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::vector<Route> direct_route() {
+std::vector<HostPath> direct_path() {
   return {{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = 1e8}};
 }
 
 std::size_t num_connections(RuleName name, std::size_t num_hosts) {
-  return with_connections(name, direct_route(), num_hosts).size();
+  return with_connections(name, direct_path(), num_hosts).size();
 }
 
 /// The modes of so many messages of 1 MiB that each take as long as expected.
 std::vector<TransferMode> ways_of(std::size_t num_hosts, int num_messages) {
-  const auto routes = with_connections(RuleName::trials, direct_route(), num_hosts);
+  const auto paths = with_connections(RuleName::trials, direct_path(), num_hosts);
   Time now{};
-  const auto rule = make_trial_rule(routes, 1e8, now);
+  const auto rule = make_trial_rule(paths, 1e8, now);
   std::vector<TransferMode> modes;
   for (int message = 0; message < num_messages; ++message) {
     modes.push_back(rule->next(1 << 20, now));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Relays start only where there is a way around some pair, and the expected effect is printed."""
+"""Relays start only where there is a path around some pair, and the expected effect is printed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from narrators import RecordingNarrator
 
-from fairlead.decide.routes import faster_pairs, path_table
+from fairlead.decide.host_paths import faster_pairs, path_table
 from fairlead.flows.run.relays import carried_line, useful_paths
 from fairlead.model.network import Network
 from fairlead.watch.carried import Carried
@@ -38,8 +38,8 @@ def test_between_two_hosts_only_several_connections_can_help() -> None:
     assert useful_paths(two, "mcm", narrator) is None
     table = useful_paths(two, "trials", narrator)
 
-    assert table is not None and len(table.routes) == 2
-    lack = "no pair of hosts has a useful way by a third one"
+    assert table is not None and len(table.paths) == 2
+    lack = "no pair of hosts has a useful path by a third one"
     assert narrator.lines == [
         f"no message is relayed: {lack}",
         f"relays: {lack}; several connections are tried",

@@ -15,7 +15,7 @@ from fairlead.errors import InputError
 from fairlead.files import run_directory
 from fairlead.files.json_files import read_json
 from fairlead.files.naming import name_source
-from fairlead.model.path_table import PathTable, Route
+from fairlead.model.path_table import HostPath, PathTable
 from fairlead.watch.carried import Carried, load_carried
 from fairlead.watch.past_runs import find_run, latest_run
 
@@ -24,16 +24,16 @@ __all__ = ["RelayStatus", "relay_status"]
 
 @dataclasses.dataclass(frozen=True)
 class RelayStatus:
-    """Routes and routers of a run.
+    """Paths and routers of a run.
 
     Attributes:
         run: Folder of the run.
         threshold_bytes: Smaller messages always go directly.
         rule: By which the others take paths.
-        table: Its routes.
+        table: Its paths.
         counters: For each host what its router has counted; None where it is not running on this
             machine.
-        carried: What each way carried, and how fast; None before the end of the run.
+        carried: What each path carried, and how fast; None before the end of the run.
     """
 
     run: Path
@@ -51,7 +51,7 @@ class _Relay(pydantic.BaseModel):
     rule: str
     sockets: list[Path]
     capacity_Bps: list[list[float | None]]
-    routes: tuple[Route, ...]
+    routes: tuple[HostPath, ...]
 
 
 def relay_status(run: Path | None = None) -> RelayStatus:

@@ -14,7 +14,7 @@ from fairlead.act.plan.relay import RouterPlace, new_key, write_relay_plan
 from fairlead.act.relay.kept_routers import kept_routers
 from fairlead.act.relay.routers import run_routers
 from fairlead.decide.decision import Decision
-from fairlead.decide.routes import MOST_RELAYS, faster_pairs, probed_path_table
+from fairlead.decide.host_paths import MOST_RELAYS, faster_pairs, probed_path_table
 from fairlead.decide.transfers import Transfers
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
@@ -170,7 +170,7 @@ def find_routers(
 
 
 def useful_paths(network: Network, rule: str, narrator: Narrator) -> PathTable | None:
-    """The ways between hosts; None, and one line of output, if there is one way for each pair.
+    """The paths between hosts; None, and one line of output, if each pair has one.
 
     Args:
         network: The program's hosts.
@@ -183,13 +183,13 @@ def useful_paths(network: Network, rule: str, narrator: Narrator) -> PathTable |
         narrator.report(f"no message is relayed: {error}")
         return None
     if not table.has_relays:
-        lack = "no pair of hosts has a useful way by a third one"
+        lack = "no pair of hosts has a useful path by a third one"
         if rule != "trials":
             narrator.report(f"no message is relayed: {lack}")
             return None
         narrator.report(f"relays: {lack}; several connections are tried")
         return table
-    num_pairs = sum(route.is_direct for route in table.routes)
+    num_pairs = sum(path.is_direct for path in table.paths)
     num_faster = len(faster_pairs(table))
     narrator.report(f"relays: expected to be faster on {num_faster} of {num_pairs} pairs of hosts")
     return table

@@ -17,8 +17,8 @@ from fairlead.act.plan.relay import new_key, write_relay_plan
 from fairlead.act.preload import preload_variables
 from fairlead.decide.decision import Decision
 from fairlead.decide.denoised_network import remove_noise
+from fairlead.decide.host_paths import MOST_RELAYS, probed_path_table
 from fairlead.decide.noise import with_pooled_noise
-from fairlead.decide.routes import MOST_RELAYS, probed_path_table
 from fairlead.decide.search import SearchResult
 from fairlead.decide.transfers import (
     LEAST_REHEARSAL_S,
