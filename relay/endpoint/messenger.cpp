@@ -77,7 +77,7 @@ std::unique_lock<std::mutex> Messenger::lock_state() {
   return guard;
 }
 
-// Under the lock, before anything else is done with the send queue: so it sees each message no
+// Under the lock, before anything else is done with the outbox: so it sees each message no
 // later than if its thread had taken the lock.
 void Messenger::take_submitted() {
   for (Submission& each : submissions_.take_all()) {

@@ -96,7 +96,7 @@ class Messenger {
   [[nodiscard]] std::vector<LinkLatency> measured_links();
 
  private:
-  /// Takes the lock, and into the send queue what threads have submitted since it was held last.
+  /// Takes the lock, and into the outbox what threads have submitted since it was held last.
   [[nodiscard]] std::unique_lock<std::mutex> lock_state();
   void take_submitted();
   void work();

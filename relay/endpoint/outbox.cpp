@@ -47,43 +47,43 @@ Outbox::Outbox(const EndpointConfig& config, Time now)
       last_number_of_rank_(host_of_rank_.size(), 0),
       unclaimed_bytes_of_rank_(host_of_rank_.size(), 0) {
   for (std::size_t host = 0; host < config.paths_of_host.size(); ++host) {
-    lanes_.emplace_back(config, host, links_, now);
+    queues_.emplace_back(config, host, links_, now);
   }
 }
 
 TransferMode Outbox::mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
-  Lane& lane = lanes_[host_of_rank_[dst_rank]];
+  SendQueue& queue = queues_[host_of_rank_[dst_rank]];
   // Without a relay there is nothing to choose: the direct path, and without routers.
-  if (!lane.has_choice()) return TransferMode::mpi;
-  lane.resume_if_idle(now);
+  if (!queue.has_choice()) return TransferMode::mpi;
+  queue.resume_if_idle(now);
   const MessageClass like = MessageClass::of(dst_rank, bytes);
   // Further classes of a program are not followed.
   if (state_of_class_.size() >= kMaxClasses && !state_of_class_.contains(like)) {
-    return choose_mode(lane, bytes, now);
+    return choose_mode(queue, bytes, now);
   }
   ClassState& state = state_of_class_[like];
-  if (has_pauses_) return choose_mode(lane, bytes, now);
-  const bool is_slower = state.detector.add_message(now, lane.resumed());
+  if (has_pauses_) return choose_mode(queue, bytes, now);
+  const bool is_slower = state.detector.add_message(now, queue.resumed());
   if (const auto gap_s = state.detector.last_gap_s()) {
-    lane.rule->add_interval(state.last_mode, *gap_s, now);
+    queue.rule->add_interval(state.last_mode, *gap_s, now);
   }
   if (is_slower) {
-    lane.rule->note_slowdown(now);
+    queue.rule->note_slowdown(now);
   } else if (state.detector.is_far_slower()) {
-    lane.rule->note_long_gap(now);
+    queue.rule->note_long_gap(now);
   }
-  state.last_mode = choose_mode(lane, bytes, now);
+  state.last_mode = choose_mode(queue, bytes, now);
   return state.last_mode;
 }
 
-TransferMode Outbox::choose_mode(Lane& lane, std::uint64_t bytes, Time now) {
+TransferMode Outbox::choose_mode(SendQueue& queue, std::uint64_t bytes, Time now) {
   // The rule is not asked, since what it chooses has to be done.
-  return has_room(bytes) ? lane.next_mode(bytes, now) : TransferMode::mpi;
+  return has_room(bytes) ? queue.next_mode(bytes, now) : TransferMode::mpi;
 }
 
 bool Outbox::is_striping_worth(std::uint16_t host, std::uint64_t bytes) const {
-  const Lane& lane = lanes_[host];
-  return lane.has_choice() && lane.rule->is_striping_worth(bytes);
+  const SendQueue& queue = queues_[host];
+  return queue.has_choice() && queue.rule->is_striping_worth(bytes);
 }
 
 std::uint64_t Outbox::reserve(std::uint32_t dst_rank) {
@@ -97,7 +97,7 @@ void Outbox::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t
                      TransferMode mode, Time now) {
   if (last_number_of_rank_[dst_rank] == number) --last_number_of_rank_[dst_rank];
   reserved_.erase({dst_rank, number});
-  if (bytes > kEnvelopeBytes) lanes_[host_of_rank_[dst_rank]].rule->miss(mode, bytes, now);
+  if (bytes > kEnvelopeBytes) queues_[host_of_rank_[dst_rank]].rule->miss(mode, bytes, now);
 }
 
 void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, TransferMode mode,
@@ -105,8 +105,8 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
   const MessageKey key{dst_rank, number};
   const std::size_t segments = num_segments(payload->size());
   const std::uint16_t host = host_of_rank_[dst_rank];
-  Lane& lane = lanes_[host];
-  const Sending sending = lane.start(mode, payload->size(), now);
+  SendQueue& queue = queues_[host];
+  const Sending sending = queue.start(mode, payload->size(), now);
   if (sending.has_unusable_time) {
     for (auto& [other, on_its_way] : messages_) {
       if (host_of_rank_[other.dst_rank] != host) continue;
@@ -122,27 +122,28 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
   }
   kept_bytes_ += sending.bytes;
   messages_[key] = std::move(message);
-  // One that does not become the lane's last mode would not be looked at behind those of that mode.
-  if (sending.is_untimed) return lane.waiting.push_front({key, 0});
+  // One that does not become the queue's last mode would not be looked at behind those of that
+  // mode.
+  if (sending.is_untimed) return queue.waiting.push_front({key, 0});
   for (std::size_t segment = 0; segment < segments; ++segment) {
-    lane.waiting.push_back({key, segment});
+    queue.waiting.push_back({key, segment});
   }
 }
 
 std::optional<Departure> Outbox::next(Time now, OwnRouter router) {
-  for (std::size_t turn = 0; turn < lanes_.size(); ++turn) {
-    next_lane_ = (next_lane_ + 1) % lanes_.size();
-    if (auto departure = next_of(lanes_[next_lane_], now, router)) return departure;
+  for (std::size_t turn = 0; turn < queues_.size(); ++turn) {
+    next_queue_ = (next_queue_ + 1) % queues_.size();
+    if (auto departure = next_of(queues_[next_queue_], now, router)) return departure;
   }
   return std::nullopt;
 }
 
-std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router) {
+std::optional<Departure> Outbox::next_of(SendQueue& queue, Time now, OwnRouter router) {
   std::optional<MessageKey> without_room;
-  for (auto each = lane.waiting.begin(); each != lane.waiting.end();) {
+  for (auto each = queue.waiting.begin(); each != queue.waiting.end();) {
     const auto message = messages_.find(each->message);
     if (message == messages_.end() || message->second.is_acknowledged[each->segment]) {
-      each = lane.waiting.erase(each);
+      each = queue.waiting.erase(each);
       continue;
     }
     if (!may_go(message->first, message->second)) {
@@ -153,10 +154,10 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
     Sending& sending = message->second.sending;
     const bool has_to_wait = without_room == each->message;
     const auto path =
-        has_to_wait ? std::nullopt : lane.choose(sending, size_of(*each), now, router);
+        has_to_wait ? std::nullopt : queue.choose(sending, size_of(*each), now, router);
     // Those in another mode may have room. Behind the first one of the last mode there are no
     // others.
-    if (!path && !lane.rule->is_one_path_a_message() && sending.current_mode() == lane.mode())
+    if (!path && !queue.rule->is_one_path_a_message() && sending.current_mode() == queue.mode())
       break;
     if (!path) {
       without_room = each->message;
@@ -164,12 +165,12 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
       continue;
     }
     // No relay answers.
-    const bool is_relayed = lane.paths[*path].planned.hops.size() > 1;
+    const bool is_relayed = queue.paths[*path].planned.hops.size() > 1;
     if (sending.current_mode() == TransferMode::relayed && !is_relayed)
       sending.has_unusable_time = true;
     const SegmentKey segment = *each;
-    lane.waiting.erase(each);
-    return depart(lane, *path, segment, now);
+    queue.waiting.erase(each);
+    return depart(queue, *path, segment, now);
   }
   return std::nullopt;
 }
@@ -181,8 +182,8 @@ bool Outbox::may_go(const MessageKey& key, const Message& message) const {
   return others == 0 || others + message.payload->size() <= kUnclaimedBytes;
 }
 
-Departure Outbox::depart(Lane& lane, std::size_t index, const SegmentKey& segment, Time now) {
-  PathState& path = lane.paths[index];
+Departure Outbox::depart(SendQueue& queue, std::size_t index, const SegmentKey& segment, Time now) {
+  PathState& path = queue.paths[index];
   const Message& message = messages_.at(segment.message);
   const std::uint64_t bytes = size_of(segment);
   const duration<double> expected(4.0 * path.expected_s(bytes));
@@ -193,10 +194,10 @@ Departure Outbox::depart(Lane& lane, std::size_t index, const SegmentKey& segmen
   path.sent_bytes += bytes;
   path.last_used = now;
   const auto timeout = std::clamp<Clock::duration>(duration_cast<milliseconds>(expected),
-                                                   lane.least_timeout, Lane::kLongestTimeout);
+                                                   queue.least_timeout, SendQueue::kLongestTimeout);
   in_flight_[segment] = {index, bytes, path.in_flight_bytes, now, now + timeout};
 
-  Departure departure{{}, message.payload, index + 1 == lane.paths.size()};
+  Departure departure{{}, message.payload, index + 1 == queue.paths.size()};
   FrameHeader& header = departure.header;
   header.kind = FrameKind::data;
   if (departure.bypasses_routers) {
@@ -228,11 +229,11 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   const auto message = messages_.find(key);
   const auto segment = static_cast<std::size_t>(header.offset_bytes / kMaxSegmentBytes);
   if (message == messages_.end() || segment >= message->second.is_acknowledged.size()) return;
-  Lane& lane = lanes_[host_of_rank_[key.dst_rank]];
+  SendQueue& queue = queues_[host_of_rank_[key.dst_rank]];
   bool is_in_time = false;
   if (const auto found = in_flight_.find({key, segment}); found != in_flight_.end()) {
     const InFlight& sent = found->second;
-    PathState& path = lane.paths[sent.path];
+    PathState& path = queue.paths[sent.path];
     // That of an earlier sending, perhaps by another path, does not time this one (Karn and
     // Partridge 1987).
     is_in_time = header.sent_us == clock_us(sent.sent);
@@ -244,11 +245,11 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   }
   Message& found = message->second;
   if (found.is_acknowledged[segment]) return;
-  lane.answer(std::chrono::microseconds(clock_us(now) - header.sent_us), is_in_time);
+  queue.answer(std::chrono::microseconds(clock_us(now) - header.sent_us), is_in_time);
   found.is_acknowledged[segment] = true;
-  lane.arrive(found.sending, size_of({key, segment}));
+  queue.arrive(found.sending, size_of({key, segment}));
   if (--found.num_left > 0) return;
-  lane.finish(found.sending, now);
+  queue.finish(found.sending, now);
   erase(message);
 }
 
@@ -294,30 +295,30 @@ void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
   const auto first = in_flight_.lower_bound({found->first, 0});
   auto each = first;
   while (each != in_flight_.end() && each->first.message == found->first) {
-    lanes_[host_of_rank_[dst_rank]].paths[each->second.path].in_flight_bytes -= each->second.bytes;
+    queues_[host_of_rank_[dst_rank]].paths[each->second.path].in_flight_bytes -= each->second.bytes;
     each = in_flight_.erase(each);
   }
   for (std::size_t segment = 0; segment < found->second.is_acknowledged.size(); ++segment) {
     if (found->second.is_acknowledged[segment]) continue;
-    lanes_[host_of_rank_[dst_rank]].unacknowledged_bytes -= size_of({found->first, segment});
+    queues_[host_of_rank_[dst_rank]].unacknowledged_bytes -= size_of({found->first, segment});
   }
   const Sending& sending = found->second.sending;
   if (!sending.is_untimed) {
-    lanes_[host_of_rank_[dst_rank]].rule->miss(sending.mode, sending.bytes, now);
+    queues_[host_of_rank_[dst_rank]].rule->miss(sending.mode, sending.bytes, now);
   }
   // The segments that wait are dropped when it is their turn.
   erase(found);
 }
 
 void Outbox::take_back(std::map<SegmentKey, InFlight>::iterator found) {
-  Lane& lane = lanes_[host_of_rank_[found->first.message.dst_rank]];
-  lane.paths[found->second.path].in_flight_bytes -= found->second.bytes;
-  lane.waiting.push_front(found->first);
+  SendQueue& queue = queues_[host_of_rank_[found->first.message.dst_rank]];
+  queue.paths[found->second.path].in_flight_bytes -= found->second.bytes;
+  queue.waiting.push_front(found->first);
   in_flight_.erase(found);
 }
 
 bool Outbox::bypasses_routers(const SegmentKey& segment, const InFlight& sent) const {
-  return sent.path + 1 == lanes_[host_of_rank_[segment.message.dst_rank]].paths.size();
+  return sent.path + 1 == queues_[host_of_rank_[segment.message.dst_rank]].paths.size();
 }
 
 void Outbox::expire(Time now) {
@@ -331,12 +332,12 @@ void Outbox::expire(Time now) {
       late.insert(host);
       continue;
     }
-    PathState& path = lanes_[host].paths[sent.path];
+    PathState& path = queues_[host].paths[sent.path];
     if (!path.is_open(now)) continue;
     path.close(now);
     closed.emplace_back(host, sent.path);
   }
-  for (const std::uint16_t host : late) lanes_[host].wait_longer();
+  for (const std::uint16_t host : late) queues_[host].wait_longer();
   // What else went by a path that does not answer is taken back as well.
   for (auto each = in_flight_.begin(); each != in_flight_.end();) {
     const auto found = each++;
@@ -348,25 +349,25 @@ void Outbox::expire(Time now) {
 }
 
 void Outbox::leave_late(Time now) {
-  for (std::size_t host = 0; host < lanes_.size(); ++host) {
-    if (lanes_[host].may_be_late(now)) leave_late(static_cast<std::uint16_t>(host), now);
+  for (std::size_t host = 0; host < queues_.size(); ++host) {
+    if (queues_[host].may_be_late(now)) leave_late(static_cast<std::uint16_t>(host), now);
   }
 }
 
 // What is under way stays where it is: it is no more than what keeps the path busy.
 void Outbox::leave_late(std::uint16_t host, Time now) {
-  Lane& lane = lanes_[host];
+  SendQueue& queue = queues_[host];
   std::vector<Sending*> late;
   const Sending* next = nullptr;
   for (auto& [key, message] : messages_) {
     Sending& sending = message.sending;
-    if (host_of_rank_[key.dst_rank] != host || !lane.is_of_period(sending)) continue;
+    if (host_of_rank_[key.dst_rank] != host || !queue.is_of_period(sending)) continue;
     if (sending.has_unusable_time) return;
     late.push_back(&sending);
     if (next == nullptr || sending.began < next->began) next = &sending;
   }
   if (next == nullptr) return;
-  const auto mode = lane.leave_if_late(*next, now);
+  const auto mode = queue.leave_if_late(*next, now);
   if (!mode) return;
   for (Sending* const sending : late) {
     sending->changed_mode = mode;
@@ -374,7 +375,7 @@ void Outbox::leave_late(std::uint16_t host, Time now) {
   }
   for (const auto& [segment, sent] : in_flight_) {
     if (host_of_rank_[segment.message.dst_rank] != host) continue;
-    PathState& path = lane.paths[sent.path];
+    PathState& path = queue.paths[sent.path];
     if (!path.planned.is_direct()) continue;
     path.learn_late(sent.bytes_ahead, duration<double>(now - sent.sent).count());
   }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "endpoint/endpoint_config.hpp"
-#include "endpoint/lane.hpp"
+#include "endpoint/send_queue.hpp"
 #include "routing/message_class.hpp"
 #include "routing/path_rule.hpp"
 #include "routing/slowdown_detector.hpp"
@@ -85,12 +85,12 @@ class Outbox {
 
   [[nodiscard]] bool is_empty() const { return messages_.empty(); }
   [[nodiscard]] const std::vector<PathState>& paths_to(std::uint16_t host) const {
-    return lanes_[host].paths;
+    return queues_[host].paths;
   }
   /// The use of each of these paths but the last one, for later runs; empty where nothing is to be
   /// kept.
   [[nodiscard]] std::vector<PathUse> uses_of_paths_to(std::uint16_t host) const {
-    return lanes_[host].rule->uses();
+    return queues_[host].rule->uses();
   }
   /// What acknowledgements have shown of hops.
   [[nodiscard]] const LinkTable& links() const { return *links_; }
@@ -117,11 +117,12 @@ class Outbox {
     TransferMode last_mode = TransferMode::mpi;
   };
 
-  [[nodiscard]] TransferMode choose_mode(Lane& lane, std::uint64_t bytes, Time now);
+  [[nodiscard]] TransferMode choose_mode(SendQueue& queue, std::uint64_t bytes, Time now);
   [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
-  [[nodiscard]] std::optional<Departure> next_of(Lane& lane, Time now, OwnRouter router);
+  [[nodiscard]] std::optional<Departure> next_of(SendQueue& queue, Time now, OwnRouter router);
   void learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now);
-  [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
+  [[nodiscard]] Departure depart(SendQueue& queue, std::size_t path, const SegmentKey& segment,
+                                 Time now);
   void end_claim_of(const MessageKey& key);
   void erase(std::map<MessageKey, Message>::iterator message);
   [[nodiscard]] bool bypasses_routers(const SegmentKey& segment, const InFlight& sent) const;
@@ -133,9 +134,9 @@ class Outbox {
   std::uint16_t host_;
   std::vector<std::uint16_t> host_of_rank_;
   bool has_pauses_;
-  /// Shared with the rules of all lanes.
+  /// Shared with the rules of all send queues.
   std::shared_ptr<LinkTable> links_;
-  std::vector<Lane> lanes_;
+  std::vector<SendQueue> queues_;
   std::vector<std::uint64_t> last_number_of_rank_;
   /// Messages that are to come, and whether their receiver has matched or refused them already: it
   /// may have the envelope before the message is here.
@@ -146,7 +147,7 @@ class Outbox {
   std::map<MessageKey, Message> messages_;
   std::uint64_t kept_bytes_ = 0;
   std::map<SegmentKey, InFlight> in_flight_;
-  std::size_t next_lane_ = 0;
+  std::size_t next_queue_ = 0;
   std::map<MessageClass, ClassState> state_of_class_;
 };
 

@@ -99,7 +99,7 @@ TEST_CASE("mcm: the first message goes by the best path of the table, by routers
   Pair direct;
   CHECK(direct.rule.next(kBytes, direct.now) == TransferMode::striped);
   CHECK(direct.path_of_message() == 0);
-  // As another process has found before the lane began.
+  // As another process has found before the send queue began.
   auto planned = planned_links();
   planned[0][1] = 3e-3;
   McmRule rule(planned_paths(), {}, std::make_shared<LinkTable>(planned), 0, 1);

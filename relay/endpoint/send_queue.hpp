@@ -44,7 +44,7 @@ struct Sending {
   Time began{};
   /// It had to wait for others to the same host.
   bool overlaps = false;
-  /// The lane's when it began.
+  /// The queue's when it began.
   std::uint64_t period = 0;
   /// Other messages went in another mode at the same time, or it waited for the receiver.
   bool has_unusable_time = false;
@@ -58,7 +58,7 @@ struct Sending {
   [[nodiscard]] TransferMode current_mode() const { return changed_mode.value_or(mode); }
 };
 
-struct Lane {
+struct SendQueue {
   /// Segments that no path has acknowledged after this time at least are sent again.
   static constexpr std::chrono::milliseconds kLeastTimeout{300};
   /// That time doubles up to the first where nothing is acknowledged, and grows up to the second
@@ -74,9 +74,9 @@ struct Lane {
   /// After which segments are sent again at the earliest.
   Clock::duration least_timeout = kLeastTimeout;
 
-  /// @param links  what all lanes learn together
-  Lane(const EndpointConfig& config, std::size_t host,
-       const std::shared_ptr<const LinkTable>& links, Time now);
+  /// @param links  what all send queues learn together
+  SendQueue(const EndpointConfig& config, std::size_t host,
+            const std::shared_ptr<const LinkTable>& links, Time now);
 
   /// Whether there is more than the direct path, and that without routers.
   [[nodiscard]] bool has_choice() const { return paths.size() >= 3; }

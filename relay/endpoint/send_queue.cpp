@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "endpoint/lane.hpp"
+#include "endpoint/send_queue.hpp"
 
 #include <algorithm>
 #include <span>
@@ -23,8 +23,8 @@ constexpr std::size_t kTimedTogether = 4;
 
 }  // namespace
 
-Lane::Lane(const EndpointConfig& config, std::size_t host,
-           const std::shared_ptr<const LinkTable>& links, Time now) {
+SendQueue::SendQueue(const EndpointConfig& config, std::size_t host,
+                     const std::shared_ptr<const LinkTable>& links, Time now) {
   const std::vector<HostPath> planned =
       with_connections(config.rule, config.paths_of_host[host], config.paths_of_host.size());
   const auto seed = static_cast<std::uint32_t>(config.rank * config.paths_of_host.size() + host);
@@ -37,24 +37,24 @@ Lane::Lane(const EndpointConfig& config, std::size_t host,
 
 // A pattern that repeats itself takes the path that is stored for it (MCM, section 2), before
 // anything is tried again.
-void Lane::resume_if_idle(Time now) {
+void SendQueue::resume_if_idle(Time now) {
   const bool is_idle = last_message_ && now - *last_message_ > PathState::kForgetTime;
   if (is_idle && rule->resume(now)) resumed_ = now;
   last_message_ = now;
 }
 
-TransferMode Lane::next_mode(std::uint64_t bytes, Time now) {
+TransferMode SendQueue::next_mode(std::uint64_t bytes, Time now) {
   const bool is_same =
       overlaps_next() && (now - busy_since_ < kLongestSameMode || rule->is_trying(mode_));
   return is_same ? mode_ : rule->next(bytes, now);
 }
 
 // Whether a message that begins now finds another one on its way.
-bool Lane::overlaps_next() const {
+bool SendQueue::overlaps_next() const {
   return unacknowledged_bytes > kLastBytes;
 }
 
-Sending Lane::start(TransferMode mode, std::uint64_t bytes, Time now) {
+Sending SendQueue::start(TransferMode mode, std::uint64_t bytes, Time now) {
   if (bytes <= kEnvelopeBytes) {
     unacknowledged_bytes += bytes;
     return {.mode = mode, .bytes = bytes, .began = now, .is_untimed = true};
@@ -75,15 +75,15 @@ Sending Lane::start(TransferMode mode, std::uint64_t bytes, Time now) {
           .has_unusable_time = overlaps && takes_another_mode};
 }
 
-void Lane::begin_period(Time now) {
+void SendQueue::begin_period(Time now) {
   ++period_;
   arrived_bytes_ = 0;
   period_bytes_ = 0;
   marks_ = {{now, 0}};
 }
 
-std::optional<std::size_t> Lane::choose(Sending& sending, std::uint64_t bytes, Time now,
-                                        OwnRouter router) {
+std::optional<std::size_t> SendQueue::choose(Sending& sending, std::uint64_t bytes, Time now,
+                                             OwnRouter router) {
   const std::size_t without_routers = paths.size() - 1;
   std::optional<std::size_t> best;
   if (router != OwnRouter::absent) {
@@ -95,14 +95,14 @@ std::optional<std::size_t> Lane::choose(Sending& sending, std::uint64_t bytes, T
   return paths[*best].has_room(bytes) ? best : std::nullopt;
 }
 
-bool Lane::may_be_late(Time now) const {
+bool SendQueue::may_be_late(Time now) const {
   const bool is_direct = mode_ == TransferMode::direct || mode_ == TransferMode::parallel;
   return is_direct && period_bytes_ > arrived_bytes_ && now - marks_.back().time >= kLeastLate;
 }
 
 // Messages in one mode arrive one after the other, so the next one has had all of it since the
 // last.
-std::optional<TransferMode> Lane::leave_if_late(const Sending& next, Time now) {
+std::optional<TransferMode> SendQueue::leave_if_late(const Sending& next, Time now) {
   const Mark& last = marks_.back();
   const double seconds = duration<double>(now - std::max(last.time, next.began)).count();
   const auto mode =
@@ -113,12 +113,12 @@ std::optional<TransferMode> Lane::leave_if_late(const Sending& next, Time now) {
   return mode;
 }
 
-void Lane::arrive(const Sending& sending, std::uint64_t bytes) {
+void SendQueue::arrive(const Sending& sending, std::uint64_t bytes) {
   unacknowledged_bytes -= bytes;
   if (is_of_period(sending)) arrived_bytes_ += bytes;
 }
 
-void Lane::finish(const Sending& sending, Time now) {
+void SendQueue::finish(const Sending& sending, Time now) {
   if (sending.is_untimed) return;
   if (sending.has_unusable_time) {
     rule->miss(sending.mode, sending.bytes, now);
@@ -129,7 +129,7 @@ void Lane::finish(const Sending& sending, Time now) {
 
 // What has arrived counts, not what was unacknowledged as a message began: where acknowledgements
 // are held up, most of that had arrived by then, and the path seemed several times as fast.
-void Lane::learn(const Sending& sending, Time now) {
+void SendQueue::learn(const Sending& sending, Time now) {
   if (!sending.overlaps) {
     const double took_s = duration<double>(now - sending.began).count();
     rule->learn(sending.mode, sending.bytes, took_s, now);
@@ -148,7 +148,7 @@ void Lane::learn(const Sending& sending, Time now) {
 // An acknowledgement that comes after its segment was sent again shows that this was too early (as
 // in RFC 3522). The next ones would be, too, until the path's rate is learned: from segments that
 // are sent only once.
-void Lane::answer(std::chrono::microseconds took, bool is_in_time) {
+void SendQueue::answer(std::chrono::microseconds took, bool is_in_time) {
   if (is_in_time) {
     least_timeout = std::min(least_timeout, std::max<Clock::duration>(kLeastTimeout, 4 * took));
   } else {
@@ -158,7 +158,7 @@ void Lane::answer(std::chrono::microseconds took, bool is_in_time) {
 
 // As TCP does (RFC 6298, 5.5): what has been sent may fill the path, so that no repetition comes in
 // time.
-void Lane::wait_longer() {
+void SendQueue::wait_longer() {
   least_timeout =
       std::max(least_timeout, std::min<Clock::duration>(2 * least_timeout, kLongestDoubled));
 }
