@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which synchronous sends to this process may complete. A probe that opens an envelope completes
-// its send in the MPI before there is a receive, so senders ask here whether there is one. Pure: no
-// sockets, no threads.
+// Which synchronous sends to this process may complete. A probe that receives a rendezvous header
+// completes its send in the MPI before there is a receive, so senders ask here whether there is
+// one. Pure: no sockets, no threads.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ class MatchQuestions {
   /// Rank of a sender, and the number of a message of its own.
   using Key = std::pair<std::uint32_t, std::uint64_t>;
 
-  /// A probe is about to open an envelope of the sender, whose number it does not know yet.
+  /// A probe is about to receive a rendezvous header of the sender, whose number it does not know
+  /// yet.
   void begin_opening(std::uint32_t src_rank) { ++num_opening_of_rank_[src_rank]; }
   /// @param opened  the message, if it waits for a receive
   /// @return questions that are answered now

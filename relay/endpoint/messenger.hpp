@@ -61,7 +61,7 @@ class Messenger {
                                                       bool must_use_routers);
   /// Takes the message over. Takes no lock.
   void post(const PendingSend& send, std::vector<std::byte> bytes);
-  /// The MPI has not taken the envelope, so the message does not come. Takes no lock.
+  /// The MPI has not taken the rendezvous header, so the message does not come. Takes no lock.
   void cancel(const PendingSend& send, std::uint64_t bytes);
   /// The number of a message to a rank that is to be posted.
   [[nodiscard]] std::uint64_t reserve(std::uint32_t dst_rank);
@@ -78,7 +78,7 @@ class Messenger {
   /// Notifies the sender that a message is matched.
   void claim(std::uint32_t src_rank, std::uint64_t message);
   void refuse(std::uint32_t src_rank, std::uint64_t message);
-  /// Around the opening of an envelope by a probe (MatchQuestions).
+  /// Around the receive of a rendezvous header by a probe (MatchQuestions).
   /// @param opened  a message whose send may not complete yet
   void begin_opening(std::uint32_t src_rank);
   void end_opening(std::uint32_t src_rank, std::optional<std::uint64_t> opened);

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "wire/envelope.hpp"
 #include "wire/hop_times.hpp"
+#include "wire/rendezvous_header.hpp"
 
 namespace fairlead::relay {
 namespace {
@@ -97,7 +97,7 @@ void Outbox::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t
                      TransferMode mode, Time now) {
   if (last_number_of_rank_[dst_rank] == number) --last_number_of_rank_[dst_rank];
   reserved_.erase({dst_rank, number});
-  if (bytes > kEnvelopeBytes) queues_[host_of_rank_[dst_rank]].rule->miss(mode, bytes, now);
+  if (bytes > kRendezvousHeaderBytes) queues_[host_of_rank_[dst_rank]].rule->miss(mode, bytes, now);
 }
 
 void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, TransferMode mode,

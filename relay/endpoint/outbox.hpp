@@ -139,7 +139,7 @@ class Outbox {
   std::vector<SendQueue> queues_;
   std::vector<std::uint64_t> last_number_of_rank_;
   /// Messages that are to come, and whether their receiver has matched or refused them already: it
-  /// may have the envelope before the message is here.
+  /// may have the rendezvous header before the message is here.
   std::map<MessageKey, bool> reserved_;
   /// What receivers have, or are about to have, without having matched it.
   std::map<MessageKey, std::uint64_t> unclaimed_;

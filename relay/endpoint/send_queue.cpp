@@ -5,8 +5,8 @@
 #include <span>
 
 #include "routing/path_rules.hpp"
-#include "wire/envelope.hpp"
 #include "wire/frame.hpp"
+#include "wire/rendezvous_header.hpp"
 
 namespace fairlead::relay {
 namespace {
@@ -55,7 +55,7 @@ bool SendQueue::overlaps_next() const {
 }
 
 Sending SendQueue::start(TransferMode mode, std::uint64_t bytes, Time now) {
-  if (bytes <= kEnvelopeBytes) {
+  if (bytes <= kRendezvousHeaderBytes) {
     unacknowledged_bytes += bytes;
     return {.mode = mode, .bytes = bytes, .began = now, .is_untimed = true};
   }

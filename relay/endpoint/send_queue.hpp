@@ -49,8 +49,8 @@ struct Sending {
   /// Other messages went in another mode at the same time, or it waited for the receiver.
   bool has_unusable_time = false;
   /// The rule learns nothing of it: it was late and has left its mode, of which the rule knows, or
-  /// it is no larger than an envelope, so that its time is that of the processes and not of the
-  /// path.
+  /// it is no larger than a rendezvous header, so that its time is that of the processes and not of
+  /// the path.
   bool is_untimed = false;
   /// Where the rule takes one path for all of it.
   std::optional<std::size_t> path{};

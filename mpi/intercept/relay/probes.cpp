@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Probes. An envelope does not show the size of its message, so it has to be opened. Then it cannot
-// go back into the MPI, and neither can those of the same source before it, as later receives would
-// find it or them in the wrong order: all of them are pulled out, in order.
+// Probes. A rendezvous header does not show MPI the size of its message, so it has to be received.
+// Then it cannot go back into the MPI, and neither can those of the same source before it, as later
+// receives would find it or them in the wrong order: all of them are pulled out, in order.
 #include "relay/probes.hpp"
 
 #include <algorithm>
@@ -16,8 +16,9 @@
 namespace fairlead::intercept::relay {
 namespace {
 
-bool is_envelope(const Peers& peers, const MPI_Status& status) {
-  return peers.is_remote_rank(status.MPI_SOURCE) && received_bytes(status) == kEnvelopeBytes;
+bool is_rendezvous_header(const Peers& peers, const MPI_Status& status) {
+  return peers.is_remote_rank(status.MPI_SOURCE) &&
+         received_bytes(status) == kRendezvousHeaderBytes;
 }
 
 const Pulled* find_pulled(const Peers& peers, int source, int tag) {
@@ -26,24 +27,25 @@ const Pulled* find_pulled(const Peers& peers, int source, int tag) {
   return found == peers.pulled.end() ? nullptr : &*found;
 }
 
-// A synchronous message in an envelope is one of this size.
+// A synchronous message with a rendezvous header is one of this size.
 std::optional<std::uint64_t> number_to_confirm(const Pulled& pulled) {
-  if (!pulled.envelope || pulled.size_bytes != kEnvelopeBytes) return std::nullopt;
-  return pulled.envelope->number;
+  if (!pulled.header || pulled.size_bytes != kRendezvousHeaderBytes) return std::nullopt;
+  return pulled.header->number;
 }
 
 Pulled opened(MPI_Message message, const Peers& peers, const MPI_Status& status) {
   Pulled pulled{.source = status.MPI_SOURCE, .tag = status.MPI_TAG};
   pulled.size_bytes = received_bytes(status);
   pulled.message = message;
-  if (!is_envelope(peers, status)) return pulled;
-  EnvelopeBytes bytes{};
+  if (!is_rendezvous_header(peers, status)) return pulled;
+  RendezvousHeaderBytes bytes{};
   Messenger& messenger = *feature().messenger;
   const std::uint32_t src_rank = peers.world_rank(status.MPI_SOURCE);
   messenger.begin_opening(src_rank);
-  mpi().Mrecv(bytes.data(), kEnvelopeBytes, byte_type(), &pulled.message, MPI_STATUS_IGNORE);
-  pulled.envelope = fairlead::relay::parse_envelope(bytes);
-  if (pulled.envelope) pulled.size_bytes = pulled.envelope->size_bytes;
+  mpi().Mrecv(bytes.data(), kRendezvousHeaderBytes, byte_type(), &pulled.message,
+              MPI_STATUS_IGNORE);
+  pulled.header = fairlead::relay::parse_rendezvous_header(bytes);
+  if (pulled.header) pulled.size_bytes = pulled.header->size_bytes;
   messenger.end_opening(src_rank, number_to_confirm(pulled));
   return pulled;
 }
@@ -70,7 +72,7 @@ void fill_status(const Pulled& pulled, MPI_Status* status) {
   mpi().Status_set_cancelled(status, 0);
 }
 
-// Whether a message is there; its status then describes it, not of its envelope.
+// Whether a message is there; its status then describes it, not of its rendezvous header.
 int look(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   const std::lock_guard guard(peers.lock);
   if (const Pulled* const pulled = find_pulled(peers, source, tag)) {
@@ -81,7 +83,7 @@ int look(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, MPI_Status
   MPI_Status own{};
   const int code = mpi().Iprobe(source, tag, comm, flag, &own);
   if (code != MPI_SUCCESS || *flag == 0) return code;
-  if (is_envelope(peers, own)) {
+  if (is_rendezvous_header(peers, own)) {
     pull(peers, comm, own);
     if (const Pulled* const pulled = find_pulled(peers, own.MPI_SOURCE, own.MPI_TAG)) {
       fill_status(*pulled, status);
@@ -102,7 +104,7 @@ int look_and_take(const std::shared_ptr<Peers>& kept, int source, int tag, MPI_C
     MPI_Status own{};
     const int code = mpi().Improbe(source, tag, comm, flag, message, &own);
     if (code != MPI_SUCCESS || *flag == 0) return code;
-    if (!is_envelope(peers, own)) {
+    if (!is_rendezvous_header(peers, own)) {
       copy_status(own, status);
       return MPI_SUCCESS;
     }
@@ -111,7 +113,7 @@ int look_and_take(const std::shared_ptr<Peers>& kept, int source, int tag, MPI_C
   *flag = 1;
   fill_status(*pulled, status);
   *message = pulled->message;
-  if (!pulled->envelope) return MPI_SUCCESS;
+  if (!pulled->header) return MPI_SUCCESS;
   Relay& relay = feature();
   auto entry = std::make_unique<Entry>();
   entry->peers = kept;
@@ -145,17 +147,17 @@ std::optional<Pulled> take_pulled(Peers& peers, int source, int tag) {
 void note_receive(const Pulled& pulled) {
   const auto number = number_to_confirm(pulled);
   if (!number) return;
-  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): the number is that of the envelope.
-  feature().messenger->note_receive(pulled.envelope->src_rank, *number);
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): the number is that of the header.
+  feature().messenger->note_receive(pulled.header->src_rank, *number);
 }
 
 MPI_Message feed(Entry& entry, const Pulled& pulled) {
   Relay& relay = feature();
-  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only what has an envelope is fed.
-  entry.envelope = std::make_unique<EnvelopeBytes>(to_bytes(*pulled.envelope));
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only what has a header is fed.
+  entry.header = std::make_unique<RendezvousHeaderBytes>(to_bytes(*pulled.header));
   MPI_Message message{};
   const std::lock_guard guard(relay.self_lock);
-  mpi().Isend(entry.envelope->data(), kEnvelopeBytes, byte_type(), 0, kFeedTag, relay.self,
+  mpi().Isend(entry.header->data(), kRendezvousHeaderBytes, byte_type(), 0, kFeedTag, relay.self,
               &entry.feeding);
   mpi().Mprobe(0, kFeedTag, relay.self, &message, MPI_STATUS_IGNORE);
   return message;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that a probe has taken out of the MPI to read their envelope. They come first in all
-// that follows.
+// Messages that a probe has taken out of the MPI to read their rendezvous header. They come first
+// in all that follows.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +19,8 @@ namespace fairlead::intercept::relay {
 /// A receive of what a probe had found has begun: a synchronous send of it may complete.
 void note_receive(const Pulled& pulled);
 
-/// Sends an envelope to oneself, so that the MPI has a message, or a receive a request, for it.
+/// Sends a rendezvous header to oneself, so that the MPI has a message, or a receive a request, for
+/// it.
 /// @param entry  gets the send's request
 [[nodiscard]] MPI_Message feed(Entry& entry, const Pulled& pulled);
 

@@ -57,8 +57,8 @@ void note_claim(std::uint32_t dst_rank, std::uint64_t number) {
     const std::lock_guard guard(relay.questions_lock);
     relay.unanswered.erase({dst_rank, number});
   }
-  const std::lock_guard guard(relay.envelopes_lock);
-  relay.envelopes.erase({dst_rank, number});
+  const std::lock_guard guard(relay.headers_lock);
+  relay.headers.erase({dst_rank, number});
 }
 
 EndpointConfig config_of(const RelayPlan& plan) {
@@ -99,8 +99,9 @@ bool prepare(const Session& session, RelayPlan& plan) {
   return is_fine_on_all(problem, session);
 }
 
-// The MPI carries no message of which it has carried the envelope. So nothing may depend on routers
-// and messengers that cannot be reached, as behind a firewall that admits the MPI's ports alone.
+// The MPI carries no message of which it has carried the rendezvous header. So nothing may depend
+// on routers and messengers that cannot be reached, as behind a firewall that admits the MPI's
+// ports alone.
 std::string reach_others(const RelayPlan& plan, std::span<const Address> address_of_rank) {
   const Relay& relay = feature();
   const StartTimeouts timeouts;
@@ -163,11 +164,11 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   return true;
 }
 
-// That of messages for which there is nothing to choose. One of the size of an envelope would be
-// taken for one.
+// That of messages for which there is nothing to choose. One of the size of a rendezvous header
+// would be taken for one.
 std::optional<TransferMode> fixed_mode(const Relay& relay, std::uint64_t size_bytes) {
-  if (size_bytes == kEnvelopeBytes) return TransferMode::striped;
-  if (size_bytes < std::max<std::uint64_t>(relay.threshold_bytes, kEnvelopeBytes))
+  if (size_bytes == kRendezvousHeaderBytes) return TransferMode::striped;
+  if (size_bytes < std::max<std::uint64_t>(relay.threshold_bytes, kRendezvousHeaderBytes))
     return TransferMode::mpi;
   if (size_bytes > kMostBytes) return TransferMode::mpi;
   if (relay.is_forced) return TransferMode::striped;
@@ -186,8 +187,9 @@ std::optional<PendingSend> begin_send(std::uint32_t dst_rank, std::uint64_t size
   Relay& relay = feature();
   const auto mode = fixed_mode(relay, size_bytes);
   if (mode == TransferMode::mpi && !must_use_routers) return std::nullopt;
-  // A message of the size of an envelope has to be relayed; others only while there is space.
-  const bool must = must_use_routers || size_bytes == kEnvelopeBytes;
+  // A message of the size of a rendezvous header has to be relayed; others only while there is
+  // space.
+  const bool must = must_use_routers || size_bytes == kRendezvousHeaderBytes;
   return relay.messenger->begin_send(dst_rank, size_bytes, mode, must);
 }
 

@@ -30,7 +30,8 @@ TEST_CASE("match questions: what a probe has opened waits for its receive") {
   CHECK(questions.note_receive(kSender, kMessage).empty());
 }
 
-TEST_CASE("match questions: while a probe opens an envelope of the sender none is answered") {
+TEST_CASE(
+    "match questions: while a probe receives a rendezvous header of the sender none is answered") {
   MatchQuestions questions;
   questions.begin_opening(kSender);
   CHECK(questions.ask(kQuestion, question_about(kMessage)).empty());

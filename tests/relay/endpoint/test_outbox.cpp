@@ -200,7 +200,7 @@ TEST_CASE("outbox: what a receiver has not matched is bounded, and a claim frees
 }
 
 TEST_CASE("outbox: a message that was matched or refused before it was added does not count") {
-  // The receiver may have the envelope while the sender is on its way to add the message.
+  // The receiver may have the rendezvous header while the sender is on its way to add the message.
   Outbox box(config(1e12, 1e12), kStart);
   const bool is_refused = GENERATE(false, true);
   for (int message = 0; message < 4; ++message) {
