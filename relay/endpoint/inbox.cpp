@@ -58,7 +58,7 @@ std::optional<Arrived> Inbox::take(std::uint32_t src_rank, std::uint64_t message
   return arrived;
 }
 
-void Inbox::refuse(std::uint32_t src_rank, std::uint64_t message) {
+void Inbox::reject(std::uint32_t src_rank, std::uint64_t message) {
   messages_.erase({src_rank, message});
   taken_of_rank_[src_rank].add(message);
 }

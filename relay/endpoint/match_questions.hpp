@@ -18,7 +18,7 @@
 namespace fairlead::relay {
 
 /// A message of this size is such a question, and holds the number of another one of its sender. No
-/// message of the program that goes by routers is as small. It is answered by a claim.
+/// message of the program that goes by routers is as small. It is answered by a match.
 inline constexpr std::size_t kQuestionBytes = sizeof(std::uint64_t);
 
 [[nodiscard]] inline std::vector<std::byte> question_about(std::uint64_t message) {

@@ -32,13 +32,13 @@ bool is_silent(const Channel& channel, Time now) {
 
 }  // namespace
 
-Messenger::Messenger(EndpointConfig config, const std::string& own_address, OnClaim on_claim)
+Messenger::Messenger(EndpointConfig config, const std::string& own_address, OnMatch on_match)
     : config_(std::move(config)),
-      on_claim_(std::move(on_claim)),
+      on_match_(std::move(on_match)),
       listener_(listen_at(own_address, port_)),
       wake_event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       outbox_(config_, Clock::now()),
-      notices_(config_) {
+      control_messages_(config_) {
   if (!wake_event_.is_open()) throw Error("no event file descriptor");
 }
 
@@ -124,7 +124,7 @@ bool Messenger::has(std::uint32_t src_rank, std::uint64_t message) {
 }
 
 Arrived Messenger::receive(std::uint32_t src_rank, std::uint64_t message) {
-  claim(src_rank, message);
+  match(src_rank, message);
   std::unique_lock guard(lock_);
   while (true) {
     if (auto arrived = inbox_.take(src_rank, message)) return std::move(*arrived);
@@ -132,16 +132,16 @@ Arrived Messenger::receive(std::uint32_t src_rank, std::uint64_t message) {
   }
 }
 
-void Messenger::claim(std::uint32_t src_rank, std::uint64_t message) {
-  tell(src_rank, message, FrameKind::claim);
+void Messenger::match(std::uint32_t src_rank, std::uint64_t message) {
+  send_control_message(src_rank, message, FrameKind::match);
 }
 
-void Messenger::refuse(std::uint32_t src_rank, std::uint64_t message) {
+void Messenger::reject(std::uint32_t src_rank, std::uint64_t message) {
   {
     const auto guard = lock_state();
-    inbox_.refuse(src_rank, message);
+    inbox_.reject(src_rank, message);
   }
-  tell(src_rank, message, FrameKind::refusal);
+  send_control_message(src_rank, message, FrameKind::reject);
 }
 
 void Messenger::begin_opening(std::uint32_t src_rank) {
@@ -167,13 +167,15 @@ void Messenger::note_receive(std::uint32_t src_rank, std::uint64_t message) {
 
 // Under the lock.
 void Messenger::answer(const std::vector<MatchQuestions::Key>& questions) {
-  for (const auto& [rank, number] : questions) notices_.add(rank, number, FrameKind::claim);
+  for (const auto& [rank, number] : questions) {
+    control_messages_.add(rank, number, FrameKind::match);
+  }
 }
 
-void Messenger::tell(std::uint32_t rank, std::uint64_t message, FrameKind kind) {
+void Messenger::send_control_message(std::uint32_t rank, std::uint64_t message, FrameKind kind) {
   {
     const auto guard = lock_state();
-    notices_.add(rank, message, kind);
+    control_messages_.add(rank, message, kind);
   }
   wake();
 }
@@ -182,7 +184,7 @@ bool Messenger::drain(const std::function<void()>& meanwhile) {
   std::unique_lock guard = lock_state();
   auto last = Clock::now();
   std::uint64_t num_answers = num_answers_;
-  while (!outbox_.is_empty() || !notices_.is_empty()) {
+  while (!outbox_.is_empty() || !control_messages_.is_empty()) {
     changed_.wait_for(guard, milliseconds(20));
     guard.unlock();
     meanwhile();
@@ -281,20 +283,20 @@ void Messenger::fill_channels(Time now) {
   const bool is_called = router_ && !router_->is_closed();
   // In the beginning it is about to answer. One that hangs may answer later.
   if (is_called && !has_router && now < router_awaited_until_) return;
-  std::vector<Notice> notices;
+  std::vector<ControlMessage> messages;
   bool is_answered = false;
   {
     const auto guard = lock_state();
-    notices = notices_.due(now);
+    messages = control_messages_.due(now);
     outbox_.expire(now);
     outbox_.leave_late(now);
     is_answered = has_router && !has_router_;
     has_router_ = has_router;
   }
   if (is_answered) changed_.notify_all();
-  for (Notice& notice : notices) {
-    notice.header.digest = digest_of(notice.header, {}, config_.key);
-    put(notice.header, nullptr, notice.bypasses_routers);
+  for (ControlMessage& message : messages) {
+    message.header.digest = digest_of(message.header, {}, config_.key);
+    put(message.header, nullptr, message.bypasses_routers);
   }
   while (true) {
     const OwnRouter router = !has_router          ? OwnRouter::absent
@@ -391,7 +393,7 @@ std::optional<FrameHeader> Messenger::take_frame(const FrameHeader& header,
     return answer_to(header, FrameKind::acknowledgement);
   }
   take_control(header);
-  if (!is_notice(header.kind)) return std::nullopt;
+  if (!is_control_message(header.kind)) return std::nullopt;
   return answer_to(header, ack_of(header.kind));
 }
 
@@ -419,15 +421,15 @@ void Messenger::take_control(const FrameHeader& header) {
     ++num_answers_;
     if (header.kind == FrameKind::acknowledgement) {
       outbox_.acknowledge(header, Clock::now());
-    } else if (header.kind == FrameKind::claim) {
-      outbox_.claim(rank, header.message);
-    } else if (header.kind == FrameKind::refusal) {
-      outbox_.refuse(rank, header.message, Clock::now());
+    } else if (header.kind == FrameKind::match) {
+      outbox_.match(rank, header.message);
+    } else if (header.kind == FrameKind::reject) {
+      outbox_.reject(rank, header.message, Clock::now());
     } else {
-      notices_.end(header);
+      control_messages_.end(header);
     }
   }
-  if (is_notice(header.kind)) on_claim_(rank, header.message);
+  if (is_control_message(header.kind)) on_match_(rank, header.message);
   changed_.notify_all();
 }
 

@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "endpoint/channel.hpp"
+#include "endpoint/control_messages.hpp"
 #include "endpoint/endpoint_config.hpp"
 #include "endpoint/inbox.hpp"
 #include "endpoint/match_questions.hpp"
-#include "endpoint/notices.hpp"
 #include "endpoint/outbox.hpp"
 #include "endpoint/start_timeouts.hpp"
 #include "endpoint/submissions.hpp"
@@ -37,11 +37,11 @@ class Messenger {
   static constexpr std::size_t kMaxUnproved = 64;
 
   /// Called in the messenger's thread when a receiver has matched a message.
-  using OnClaim = std::function<void(std::uint32_t dst_rank, std::uint64_t message)>;
+  using OnMatch = std::function<void(std::uint32_t dst_rank, std::uint64_t message)>;
 
   /// Starts to listen; `start` does the rest, when the addresses of all processes are known.
   /// @param own_address  numeric, of this host
-  Messenger(EndpointConfig config, const std::string& own_address, OnClaim on_claim);
+  Messenger(EndpointConfig config, const std::string& own_address, OnMatch on_match);
   Messenger(const Messenger&) = delete;
   Messenger& operator=(const Messenger&) = delete;
   ~Messenger();
@@ -73,18 +73,18 @@ class Messenger {
   }
   /// Whether a message is here as a whole.
   [[nodiscard]] bool has(std::uint32_t src_rank, std::uint64_t message);
-  /// Claims a message and waits for it.
+  /// Matches a message and waits for it.
   [[nodiscard]] Arrived receive(std::uint32_t src_rank, std::uint64_t message);
   /// Notifies the sender that a message is matched.
-  void claim(std::uint32_t src_rank, std::uint64_t message);
-  void refuse(std::uint32_t src_rank, std::uint64_t message);
+  void match(std::uint32_t src_rank, std::uint64_t message);
+  void reject(std::uint32_t src_rank, std::uint64_t message);
   /// Around the receive of a rendezvous header by a probe (MatchQuestions).
   /// @param opened  a message whose send may not complete yet
   void begin_opening(std::uint32_t src_rank);
   void end_opening(std::uint32_t src_rank, std::optional<std::uint64_t> opened);
   /// A receive of what a probe has opened has begun.
   void note_receive(std::uint32_t src_rank, std::uint64_t message);
-  /// Waits until all messages are acknowledged, and all senders know what is claimed. False: for a
+  /// Waits until all messages are acknowledged, and all senders know what is matched. False: for a
   /// long time nothing came.
   /// @param meanwhile  called again and again, without a lock
   bool drain(const std::function<void()>& meanwhile = [] {});
@@ -116,12 +116,12 @@ class Messenger {
   void take_control(const FrameHeader& header);
   [[nodiscard]] FrameHeader answer_to(const FrameHeader& header, FrameKind kind) const;
   void answer(const std::vector<MatchQuestions::Key>& questions);
-  void tell(std::uint32_t rank, std::uint64_t message, FrameKind kind);
+  void send_control_message(std::uint32_t rank, std::uint64_t message, FrameKind kind);
   void put(const FrameHeader& header, Payload payload, bool bypasses_routers);
   Channel* channel_to(std::uint32_t rank);
 
   EndpointConfig config_;
-  OnClaim on_claim_;
+  OnMatch on_match_;
   // Set by the listener's making.
   std::uint16_t port_ = 0;
   Descriptor listener_;
@@ -143,7 +143,7 @@ class Messenger {
   std::condition_variable changed_;
   Outbox outbox_;
   Inbox inbox_;
-  Notices notices_;
+  ControlMessages control_messages_;
   MatchQuestions questions_;
   std::uint64_t num_answers_ = 0;
   bool has_router_ = false;

@@ -45,7 +45,7 @@ Outbox::Outbox(const EndpointConfig& config, Time now)
       has_pauses_(config.has_pauses),
       links_(std::make_shared<LinkTable>(config.segment_s_of_link)),
       last_number_of_rank_(host_of_rank_.size(), 0),
-      unclaimed_bytes_of_rank_(host_of_rank_.size(), 0) {
+      unmatched_bytes_of_rank_(host_of_rank_.size(), 0) {
   for (std::size_t host = 0; host < config.paths_of_host.size(); ++host) {
     queues_.emplace_back(config, host, links_, now);
   }
@@ -117,7 +117,7 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
   }
   Message message{std::move(payload), std::vector<bool>(segments, false), segments, sending};
   if (const auto found = reserved_.find(key); found != reserved_.end()) {
-    message.is_claimed = found->second;
+    message.is_matched = found->second;
     reserved_.erase(found);
   }
   kept_bytes_ += sending.bytes;
@@ -177,9 +177,9 @@ std::optional<Departure> Outbox::next_of(SendQueue& queue, Time now, OwnRouter r
 
 // A receiver keeps what it has not matched; more than that waits until it has.
 bool Outbox::may_go(const MessageKey& key, const Message& message) const {
-  if (message.is_claimed || unclaimed_.contains(key)) return true;
-  const std::uint64_t others = unclaimed_bytes_of_rank_[key.dst_rank];
-  return others == 0 || others + message.payload->size() <= kUnclaimedBytes;
+  if (message.is_matched || unmatched_.contains(key)) return true;
+  const std::uint64_t others = unmatched_bytes_of_rank_[key.dst_rank];
+  return others == 0 || others + message.payload->size() <= kUnmatchedBytes;
 }
 
 Departure Outbox::depart(SendQueue& queue, std::size_t index, const SegmentKey& segment, Time now) {
@@ -187,8 +187,8 @@ Departure Outbox::depart(SendQueue& queue, std::size_t index, const SegmentKey& 
   const Message& message = messages_.at(segment.message);
   const std::uint64_t bytes = size_of(segment);
   const duration<double> expected(4.0 * path.expected_s(bytes));
-  if (!message.is_claimed && unclaimed_.emplace(segment.message, message.payload->size()).second) {
-    unclaimed_bytes_of_rank_[segment.message.dst_rank] += message.payload->size();
+  if (!message.is_matched && unmatched_.emplace(segment.message, message.payload->size()).second) {
+    unmatched_bytes_of_rank_[segment.message.dst_rank] += message.payload->size();
   }
   path.in_flight_bytes += bytes;
   path.sent_bytes += bytes;
@@ -274,22 +274,22 @@ void Outbox::erase(std::map<MessageKey, Message>::iterator message) {
   messages_.erase(message);
 }
 
-void Outbox::claim(std::uint32_t dst_rank, std::uint64_t number) {
-  end_claim_of({dst_rank, number});
+void Outbox::match(std::uint32_t dst_rank, std::uint64_t number) {
+  remove_unmatched({dst_rank, number});
   const auto found = messages_.find({dst_rank, number});
-  if (found != messages_.end()) found->second.is_claimed = true;
+  if (found != messages_.end()) found->second.is_matched = true;
 }
 
-void Outbox::end_claim_of(const MessageKey& key) {
+void Outbox::remove_unmatched(const MessageKey& key) {
   if (const auto found = reserved_.find(key); found != reserved_.end()) found->second = true;
-  const auto found = unclaimed_.find(key);
-  if (found == unclaimed_.end()) return;
-  unclaimed_bytes_of_rank_[key.dst_rank] -= found->second;
-  unclaimed_.erase(found);
+  const auto found = unmatched_.find(key);
+  if (found == unmatched_.end()) return;
+  unmatched_bytes_of_rank_[key.dst_rank] -= found->second;
+  unmatched_.erase(found);
 }
 
-void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
-  end_claim_of({dst_rank, number});
+void Outbox::reject(std::uint32_t dst_rank, std::uint64_t number, Time now) {
+  remove_unmatched({dst_rank, number});
   const auto found = messages_.find({dst_rank, number});
   if (found == messages_.end()) return;
   const auto first = in_flight_.lower_bound({found->first, 0});

@@ -38,7 +38,7 @@ struct Departure {
 class Outbox {
  public:
   /// Bytes that a receiver takes before it has matched their messages.
-  static constexpr std::uint64_t kUnclaimedBytes = std::uint64_t{16} << 20U;
+  static constexpr std::uint64_t kUnmatchedBytes = std::uint64_t{16} << 20U;
   /// Bytes of messages that are kept until they are acknowledged. Beyond that the MPI carries
   /// messages, and makes a sender that is ahead of its receiver wait.
   static constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{256} << 20U;
@@ -72,8 +72,8 @@ class Outbox {
   [[nodiscard]] std::optional<Departure> next(Time now, OwnRouter router);
 
   void acknowledge(const FrameHeader& header, Time now);
-  void claim(std::uint32_t dst_rank, std::uint64_t message);
-  void refuse(std::uint32_t dst_rank, std::uint64_t message, Time now);
+  void match(std::uint32_t dst_rank, std::uint64_t message);
+  void reject(std::uint32_t dst_rank, std::uint64_t message, Time now);
   /// Takes back what was sent too long ago, and closes those paths for a while.
   void expire(Time now);
   /// Lets messages that are late on the direct path leave it, with what is still to be sent.
@@ -101,7 +101,7 @@ class Outbox {
     std::vector<bool> is_acknowledged;
     std::size_t num_left = 0;
     Sending sending{};
-    bool is_claimed = false;
+    bool is_matched = false;
   };
   struct InFlight {
     std::size_t path;
@@ -123,7 +123,7 @@ class Outbox {
   void learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now);
   [[nodiscard]] Departure depart(SendQueue& queue, std::size_t path, const SegmentKey& segment,
                                  Time now);
-  void end_claim_of(const MessageKey& key);
+  void remove_unmatched(const MessageKey& key);
   void erase(std::map<MessageKey, Message>::iterator message);
   [[nodiscard]] bool bypasses_routers(const SegmentKey& segment, const InFlight& sent) const;
   void take_back(std::map<SegmentKey, InFlight>::iterator found);
@@ -138,12 +138,12 @@ class Outbox {
   std::shared_ptr<LinkTable> links_;
   std::vector<SendQueue> queues_;
   std::vector<std::uint64_t> last_number_of_rank_;
-  /// Messages that are to come, and whether their receiver has matched or refused them already: it
+  /// Messages that are to come, and whether their receiver has matched or rejected them already: it
   /// may have the rendezvous header before the message is here.
   std::map<MessageKey, bool> reserved_;
   /// What receivers have, or are about to have, without having matched it.
-  std::map<MessageKey, std::uint64_t> unclaimed_;
-  std::vector<std::uint64_t> unclaimed_bytes_of_rank_;
+  std::map<MessageKey, std::uint64_t> unmatched_;
+  std::vector<std::uint64_t> unmatched_bytes_of_rank_;
   std::map<MessageKey, Message> messages_;
   std::uint64_t kept_bytes_ = 0;
   std::map<SegmentKey, InFlight> in_flight_;

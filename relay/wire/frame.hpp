@@ -24,12 +24,12 @@ enum class FrameKind : std::uint8_t {
   /// The receiver has this segment. Without a payload, as all that follow.
   acknowledgement = 2,
   /// The receiver has matched the message: all of it may be sent.
-  claim = 3,
+  match = 3,
   /// The receiver will not take the message.
-  refusal = 4,
-  /// The sender knows of the claim or the refusal.
-  claim_ack = 5,
-  refusal_ack = 6,
+  reject = 4,
+  /// The sender knows of the match or the rejection.
+  match_ack = 5,
+  reject_ack = 6,
 };
 
 /// Numbers are little-endian on the wire, at the offsets of docs/design/relay-frames.md.

@@ -30,7 +30,7 @@ int deliver(const ReceiveBuffer& receive_buffer, const RendezvousHeader& header,
   Messenger& messenger = *feature().messenger;
   const bool is_truncated = header.size_bytes > receive_buffer.capacity_bytes();
   if (is_truncated) {
-    messenger.refuse(header.src_rank, header.number);
+    messenger.reject(header.src_rank, header.number);
   } else {
     receive_buffer.put(messenger.receive(header.src_rank, header.number).span());
   }
@@ -124,8 +124,8 @@ bool is_ready(Entry& entry, MPI_Request own, MPI_Status& status) {
   if (header->size_bytes > entry.receive_buffer.capacity_bytes()) return true;
   if (messenger.has(header->src_rank, header->number)) return true;
   // A large one does not come before.
-  if (!std::exchange(entry.is_claimed, true)) {
-    messenger.claim(header->src_rank, header->number);
+  if (!std::exchange(entry.is_match_sent, true)) {
+    messenger.match(header->src_rank, header->number);
   }
   return false;
 }

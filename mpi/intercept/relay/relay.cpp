@@ -51,7 +51,7 @@ bool is_fine_on_all(const std::string& problem, const Session& session) {
 }
 
 // The receiver has a message, or answers a question.
-void note_claim(std::uint32_t dst_rank, std::uint64_t number) {
+void note_match(std::uint32_t dst_rank, std::uint64_t number) {
   Relay& relay = feature();
   {
     const std::lock_guard guard(relay.questions_lock);
@@ -133,7 +133,7 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   const std::string& address = plan.address_of_host[relay.own_host];
   std::string problem;
   try {
-    relay.messenger = std::make_unique<Messenger>(config_of(plan), address, note_claim);
+    relay.messenger = std::make_unique<Messenger>(config_of(plan), address, note_match);
   } catch (const std::exception& error) {
     problem = error.what();
   }
@@ -214,7 +214,7 @@ bool begin(const Session& session) noexcept try {
   return false;
 }
 
-// Meanwhile freed receives take their messages: a large one does not come before it is claimed.
+// Meanwhile freed receives take their messages: a large one does not come before it is matched.
 void wait_for_others() {
   MPI_Request barrier{};
   mpi().Ibarrier(feature().world, &barrier);

@@ -37,8 +37,8 @@ struct Entry {
   /// Where a receive puts its message.
   ReceiveBuffer receive_buffer{};
   bool is_cancelled = false;
-  /// A claim of its message was sent.
-  bool is_claimed = false;
+  /// Whether its sender was notified of the match.
+  bool is_match_sent = false;
   /// A persistent request was started, and not yet completed.
   bool is_active = false;
   /// Known before the receive, from a probe. If it has a rendezvous header, the MPI's status is

@@ -240,7 +240,7 @@ int Start(MPI_Request* request) {
   EntryPtr entry = feature().requests.extract(request);
   if (!entry) return mpi().Start(request);
   if (entry->is_active || !entry->is_persistent()) return refuse_start(request, std::move(entry));
-  entry->is_claimed = false;
+  entry->is_match_sent = false;
   const int code = entry->is_send() ? start_send(*entry, request) : start_receive(*entry, request);
   entry->is_active |= code == MPI_SUCCESS;
   // Open MPI may have given it another handle.

@@ -120,7 +120,7 @@ class Ring {
     const std::uint64_t number = box_.add(1, payload(kBytes), mode, now_);
     index_of_[number] = index;
     // The receiver has posted its receive.
-    box_.claim(1, number);
+    box_.match(1, number);
   }
 
   Outbox box_;

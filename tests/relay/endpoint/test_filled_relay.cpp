@@ -38,7 +38,7 @@ class Program {
       if (mode == TransferMode::mpi) {
         now_ += time_of(kBytes, kDirect_Bps);
       } else {
-        outbox_.claim(1, outbox_.add(1, payload(kBytes), mode, now_));
+        outbox_.match(1, outbox_.add(1, payload(kBytes), mode, now_));
         deliver();
       }
       messages.emplace(now_, is_relayed_);

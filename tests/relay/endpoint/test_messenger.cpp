@@ -135,8 +135,8 @@ TEST_CASE("messenger: a message that is never taken holds up no other") {
   const auto last = random_bytes(20 << 20, 3);
   const auto number = pair.first.send(1, last, TransferMode::striped);
   CHECK(is_equal(pair.second.receive(0, number), last));
-  pair.second.refuse(0, 1);
-  pair.second.refuse(0, 2);
+  pair.second.reject(0, 1);
+  pair.second.reject(0, 2);
   CHECK(pair.first.drain());
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("messenger: without its own router a process reaches the receiver itse
   CHECK(is_equal(pair.first.receive(1, more), bytes));
 }
 
-TEST_CASE("messenger: a router that hangs for ever holds back no claim") {
+TEST_CASE("messenger: a router that hangs for ever holds back no match") {
   const std::size_t hung = GENERATE(0U, 1U, 2U);
   Network network(3);
   Pair pair(network);
@@ -172,7 +172,7 @@ TEST_CASE("messenger: a router that hangs for ever holds back no claim") {
   const auto first = pair.first.send(1, bytes, TransferMode::striped);
   CHECK(is_equal(pair.second.receive(0, first), bytes));
   network.router(hung).hang();
-  // A receiver keeps one of these before they are claimed.
+  // A receiver keeps one of these before they are matched.
   for (int message = 0; message < 2; ++message) pair.first.send(1, bytes, TransferMode::striped);
   const auto last = pair.first.send(1, bytes, TransferMode::striped);
   CHECK(is_equal(pair.second.receive(0, last), bytes));
@@ -187,7 +187,7 @@ TEST_CASE("messenger: a router that hangs from the beginning holds back nothing"
   pair.first.send(1, bytes, TransferMode::striped);
   const auto last = pair.first.send(1, bytes, TransferMode::striped);
   CHECK(is_equal(pair.second.receive(0, last), bytes));
-  pair.second.refuse(0, 1);
+  pair.second.reject(0, 1);
   CHECK(pair.first.drain());
   CHECK(pair.second.drain());
 }
@@ -212,29 +212,29 @@ TEST_CASE("messenger: silent callers use up no more than some file descriptors")
   CHECK(most <= Messenger::kMaxUnproved + 8);
 }
 
-TEST_CASE("messenger: a claim that is lost after its message has arrived counts in the end") {
+TEST_CASE("messenger: a match that is lost after its message has arrived counts in the end") {
   Network network(3);
   Pair pair(network);
-  const auto bytes = random_bytes(Outbox::kUnclaimedBytes, 1);
+  const auto bytes = random_bytes(Outbox::kUnmatchedBytes, 1);
   const auto first = pair.first.send(1, bytes, TransferMode::striped);
   while (!pair.second.has(0, first)) std::this_thread::yield();
   const std::size_t hung = GENERATE(0U, 1U);
   network.router(hung).hang();
   CHECK(is_equal(pair.second.receive(0, first), bytes));
-  // Goes before it is claimed only if the first one is known to be.
+  // Goes before it is matched only if the first one is known to be.
   const auto next = pair.first.send(1, bytes, TransferMode::striped);
   while (!pair.second.has(0, next)) std::this_thread::yield();
 }
 
-TEST_CASE("messenger: a refusal that is lost ends its message in the end") {
+TEST_CASE("messenger: a rejection that is lost ends its message in the end") {
   Network network(3);
   Pair pair(network);
-  const auto bytes = random_bytes(Outbox::kUnclaimedBytes, 1);
+  const auto bytes = random_bytes(Outbox::kUnmatchedBytes, 1);
   const auto first = pair.first.send(1, bytes, TransferMode::striped);
   const auto held = pair.first.send(1, bytes, TransferMode::striped);
   while (!pair.second.has(0, first)) std::this_thread::yield();
   network.router(1).hang();
-  pair.second.refuse(0, held);
-  pair.second.refuse(0, first);
+  pair.second.reject(0, held);
+  pair.second.reject(0, first);
   CHECK(pair.first.drain());
 }

@@ -40,8 +40,8 @@ TEST_CASE("outbox: the MPI carries messages of a sender that is far ahead of its
   }
   CHECK(box.mode_to(1, kBytes, kStart) == TransferMode::mpi);
   CHECK_FALSE(box.has_room(1));
-  // One is refused, another arrives.
-  box.refuse(1, number, kStart);
+  // One is rejected, another arrives.
+  box.reject(1, number, kStart);
   CHECK(box.has_room(kBytes));
   CHECK_FALSE(box.has_room(kBytes + 1));
   while (const auto departure = box.next(kStart, OwnRouter::ready)) {
@@ -138,7 +138,7 @@ TEST_CASE("outbox: repetitions do not fill an interface on which a segment takes
   constexpr std::size_t kBytes = std::size_t{400} * kMaxSegmentBytes;
   const OwnRouter router = GENERATE(OwnRouter::absent, OwnRouter::ready);
   Outbox box(config(1e8, 1e8), kStart);
-  box.claim(1, box.add(1, payload(kBytes), TransferMode::striped, kStart));
+  box.match(1, box.add(1, payload(kBytes), TransferMode::striped, kStart));
 
   const Sendings sendings = send_over_one_interface(box, kRate_Bps, kBytes, router);
 
@@ -177,9 +177,9 @@ TEST_CASE("outbox: without any router messages go to the receiver itself") {
   CHECK(departure->bypasses_routers);
 }
 
-TEST_CASE("outbox: what a receiver has not matched is bounded, and a claim frees it") {
+TEST_CASE("outbox: what a receiver has not matched is bounded, and a match frees it") {
   Outbox box(config(1e12, 1e12), kStart);
-  const std::size_t bytes = Outbox::kUnclaimedBytes / 2 + 1;
+  const std::size_t bytes = Outbox::kUnmatchedBytes / 2 + 1;
   std::set<std::uint64_t> seen;
   for (int message = 0; message < 4; ++message)
     box.add(1, payload(bytes), TransferMode::striped, kStart);
@@ -194,23 +194,23 @@ TEST_CASE("outbox: what a receiver has not matched is bounded, and a claim frees
   };
   send_all();
   CHECK(seen == std::set<std::uint64_t>{1});
-  box.claim(1, 3);
+  box.match(1, 3);
   send_all();
   CHECK(seen == std::set<std::uint64_t>{1, 3});
 }
 
-TEST_CASE("outbox: a message that was matched or refused before it was added does not count") {
+TEST_CASE("outbox: a message that was matched or rejected before it was added does not count") {
   // The receiver may have the rendezvous header while the sender is on its way to add the message.
   Outbox box(config(1e12, 1e12), kStart);
-  const bool is_refused = GENERATE(false, true);
+  const bool is_rejected = GENERATE(false, true);
   for (int message = 0; message < 4; ++message) {
     const std::uint64_t number = box.reserve(1);
-    if (is_refused) {
-      box.refuse(1, number, kStart);
+    if (is_rejected) {
+      box.reject(1, number, kStart);
     } else {
-      box.claim(1, number);
+      box.match(1, number);
     }
-    box.add(1, number, payload(Outbox::kUnclaimedBytes / 2), TransferMode::striped, kStart);
+    box.add(1, number, payload(Outbox::kUnmatchedBytes / 2), TransferMode::striped, kStart);
     while (auto departure = box.next(kStart, OwnRouter::ready)) {
       box.acknowledge(acknowledgement(*departure), kStart + milliseconds(1));
     }
@@ -221,7 +221,7 @@ TEST_CASE("outbox: a message that was matched or refused before it was added doe
 TEST_CASE("outbox: an unmatched message counts also when it has arrived") {
   Outbox box(config(1e12, 1e12), kStart);
   for (int message = 0; message < 2; ++message) {
-    box.add(1, payload(Outbox::kUnclaimedBytes), TransferMode::striped, kStart);
+    box.add(1, payload(Outbox::kUnmatchedBytes), TransferMode::striped, kStart);
   }
   const auto send_all = [&] {
     std::uint64_t last = 0;
@@ -233,7 +233,7 @@ TEST_CASE("outbox: an unmatched message counts also when it has arrived") {
   };
   CHECK(send_all() == 1);
   CHECK(send_all() == 0);
-  box.claim(1, 1);
+  box.match(1, 1);
   CHECK(send_all() == 2);
   CHECK(box.is_empty());
 }
@@ -259,7 +259,7 @@ TEST_CASE("outbox: a message after short ones on a busy machine leaves a router 
   Time now = kStart;
   // Processes that share a core answer late, whatever the size.
   for (int message = 0; message < 100; ++message) {
-    box.claim(1, box.add(1, payload(25), TransferMode::striped, now));
+    box.match(1, box.add(1, payload(25), TransferMode::striped, now));
     const auto departure = box.next(now, OwnRouter::ready);
     REQUIRE(departure);
     now += milliseconds(20);
@@ -286,7 +286,7 @@ namespace {
 
 // A match question, which a busy receiver answers late.
 void ask(Outbox& box, Time& now) {
-  box.claim(1, box.add(1, payload(8), TransferMode::direct, now));
+  box.match(1, box.add(1, payload(8), TransferMode::direct, now));
   const auto departure = box.next(now, OwnRouter::ready);
   REQUIRE(departure);
   REQUIRE(departure->header.message_bytes == 8);
@@ -302,7 +302,7 @@ TEST_CASE("outbox: messages are timed while match questions are asked") {
   REQUIRE(box.is_striping_worth(1, kBytes));
   Time now = kStart;
   for (int message = 0; message < 4; ++message) {
-    box.claim(1, box.add(1, payload(kBytes), TransferMode::striped, now));
+    box.match(1, box.add(1, payload(kBytes), TransferMode::striped, now));
     std::vector<Departure> departures;
     while (const auto departure = box.next(now, OwnRouter::ready)) departures.push_back(*departure);
     REQUIRE(departures.size() == 8);
@@ -329,7 +329,7 @@ TEST_CASE("outbox: a message whose last acknowledgement is on its way does not h
       now += milliseconds(10);
       continue;
     }
-    box.claim(1, box.add(1, payload(kBytes), mode, now));
+    box.match(1, box.add(1, payload(kBytes), mode, now));
     now += milliseconds(mode == TransferMode::direct ? 10 : 20);
     for (const Departure& departure : late) box.acknowledge(acknowledgement(departure), now);
     late.clear();
@@ -345,11 +345,11 @@ TEST_CASE("outbox: a message whose last acknowledgement is on its way does not h
   CHECK(num_by_mpi >= 12);
 }
 
-TEST_CASE("outbox: a refused message is forgotten") {
+TEST_CASE("outbox: a rejected message is forgotten") {
   Outbox box(config(1e9, 1e9), kStart);
   box.add(1, payload(10 * kMaxSegmentBytes), TransferMode::striped, kStart);
   REQUIRE(box.next(kStart, OwnRouter::ready));
-  box.refuse(1, 1, kStart);
+  box.reject(1, 1, kStart);
   CHECK_FALSE(box.next(kStart, OwnRouter::ready));
   CHECK(box.is_empty());
   CHECK(box.paths_to(1)[0].in_flight_bytes == 0);

@@ -63,7 +63,7 @@ TEST_CASE("outbox: a slow path that was idle is given one segment, not its share
   Outbox box(config(3e8, 3e8), kStart);
   box.add(1, payload(16 << 20), TransferMode::striped, kStart);
   share_of_paths(box, 3e6, 3e8);
-  box.claim(1, 1);
+  box.match(1, 1);
   const Time later = kStart + std::chrono::seconds(60);
   box.add(1, payload(5 * kMaxSegmentBytes), TransferMode::striped, later);
   int num_direct = 0;
@@ -222,7 +222,7 @@ TEST_CASE("outbox: a slow direct path is left also where messages overlap all th
     if (mode == TransferMode::mpi) {
       now += milliseconds(262);
     } else {
-      box.claim(1, box.add(1, payload(kBytes), mode, now));
+      box.match(1, box.add(1, payload(kBytes), mode, now));
     }
     const Time next_message = now + step;
     while (true) {

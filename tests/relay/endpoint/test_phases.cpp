@@ -48,7 +48,7 @@ class Program {
       pass(kBytes / direct_Bps);
       return 0.0;
     }
-    box_.claim(rank, box_.add(rank, payload(kBytes), mode, now_));
+    box_.match(rank, box_.add(rank, payload(kBytes), mode, now_));
     while (auto departure = box_.next(now_, OwnRouter::ready)) {
       const bool is_relayed = departure->header.num_hops == 2;
       bytes_of_path[is_relayed ? 1 : 0] += departure->header.segment_bytes;

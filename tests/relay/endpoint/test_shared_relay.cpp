@@ -92,7 +92,7 @@ class Flows {
       free_at_[flow] = std::max(now_, free_at_[flow]) + time_of(kBytes, kDirect_Bps);
       arrivals_.emplace(free_at_[flow], std::pair(flow, Departure{}));
     } else {
-      boxes_[flow].claim(1, boxes_[flow].add(1, payload(kBytes), mode, now_));
+      boxes_[flow].match(1, boxes_[flow].add(1, payload(kBytes), mode, now_));
     }
   }
 

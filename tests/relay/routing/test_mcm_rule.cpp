@@ -256,7 +256,7 @@ TEST_CASE("mcm: a message that waits for room does not hold up one on another pa
   }
   constexpr std::size_t kLarge = std::size_t{64} * kMaxSegmentBytes;
   for (int message = 0; message < 16; ++message) {
-    box.claim(1, box.add(1, payload(kLarge), TransferMode::striped, kStart));
+    box.match(1, box.add(1, payload(kLarge), TransferMode::striped, kStart));
   }
   while (box.next(kStart, OwnRouter::ready)) {
   }

@@ -81,7 +81,7 @@ void take(relay::Inbox& inbox, std::span<const std::byte, relay::kFrameHeaderByt
   if (header->kind != relay::FrameKind::data || !is_small) return;
   inbox.add(*header, std::span(payload).first(header->segment_bytes));
   if (header->digest % 4 == 0) (void)inbox.take(header->src_rank, header->message);
-  if (header->digest % 16 == 1) inbox.refuse(header->src_rank, header->message);
+  if (header->digest % 16 == 1) inbox.reject(header->src_rank, header->message);
 }
 
 void fuzz_frames(std::span<const std::byte> bytes) {
