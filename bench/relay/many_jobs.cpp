@@ -240,7 +240,7 @@ Job read_job(Network& network, const Settings& settings, std::size_t number_of_j
 
 int main(int argc, char** argv) {
   s4u::Engine engine(&argc, argv);
-  // Bare links: no overhead of TCP, no window, no traffic of acknowledgements.
+  // Bare links: no overhead of TCP, no window, no traffic of acks.
   for (const char* option : {"network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0",
                              "network/bandwidth-factor:1", "network/latency-factor:1",
                              "network/weight-S:0", "contexts/stack-size:64"}) {

@@ -390,7 +390,7 @@ std::optional<FrameHeader> Messenger::take_frame(const FrameHeader& header,
   if (!is_meant(header, payload)) return std::nullopt;
   if (header.kind == FrameKind::data) {
     if (!take_data(header, payload)) return std::nullopt;
-    return answer_to(header, FrameKind::acknowledgement);
+    return answer_to(header, FrameKind::ack);
   }
   take_control(header);
   if (!is_control_message(header.kind)) return std::nullopt;
@@ -419,7 +419,7 @@ void Messenger::take_control(const FrameHeader& header) {
   {
     const auto guard = lock_state();
     ++num_answers_;
-    if (header.kind == FrameKind::acknowledgement) {
+    if (header.kind == FrameKind::ack) {
       outbox_.acknowledge(header, Clock::now());
     } else if (header.kind == FrameKind::match) {
       outbox_.match(rank, header.message);

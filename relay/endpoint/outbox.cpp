@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which segment goes next, acknowledgements, and what is sent again.
+// Which segment goes next, acks, and what is sent again.
 #include "endpoint/outbox.hpp"
 
 #include <algorithm>
@@ -224,7 +224,7 @@ std::uint64_t Outbox::size_of(const SegmentKey& segment) const {
 }
 
 void Outbox::acknowledge(const FrameHeader& header, Time now) {
-  // An acknowledgement goes the other way, so its source is the receiver of the message.
+  // An ack goes the other way, so its source is the receiver of the message.
   const MessageKey key{header.src_rank, header.message};
   const auto message = messages_.find(key);
   const auto segment = static_cast<std::size_t>(header.offset_bytes / kMaxSegmentBytes);

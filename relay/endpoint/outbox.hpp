@@ -92,7 +92,7 @@ class Outbox {
   [[nodiscard]] std::vector<PathUse> uses_of_paths_to(std::uint16_t host) const {
     return queues_[host].rule->uses();
   }
-  /// What acknowledgements have shown of hops.
+  /// What acks have shown of hops.
   [[nodiscard]] const LinkTable& links() const { return *links_; }
 
  private:

@@ -16,9 +16,9 @@ using std::chrono::milliseconds;
 
 // A new choice is made after this, also among messages that overlap.
 constexpr milliseconds kLongestSameMode{250};
-// What is acknowledged last has mostly arrived: acknowledgements are on their way so long.
+// What is acknowledged last has mostly arrived: acks are on their way so long.
 constexpr std::uint64_t kLastBytes = std::uint64_t{2} * kMaxSegmentBytes;
-// Messages that overlap are timed together, so many of them: acknowledgements may come in batches.
+// Messages that overlap are timed together, so many of them: acks may come in batches.
 constexpr std::size_t kTimedTogether = 4;
 
 }  // namespace
@@ -127,7 +127,7 @@ void SendQueue::finish(const Sending& sending, Time now) {
   }
 }
 
-// What has arrived counts, not what was unacknowledged as a message began: where acknowledgements
+// What has arrived counts, not what was unacknowledged as a message began: where acks
 // are held up, most of that had arrived by then, and the path seemed several times as fast.
 void SendQueue::learn(const Sending& sending, Time now) {
   if (!sending.overlaps) {
@@ -145,7 +145,7 @@ void SendQueue::learn(const Sending& sending, Time now) {
   if (marks_.size() > kTimedTogether) marks_.pop_front();
 }
 
-// An acknowledgement that comes after its segment was sent again shows that this was too early (as
+// An ack that comes after its segment was sent again shows that this was too early (as
 // in RFC 3522). The next ones would be, too, until the path's rate is learned: from segments that
 // are sent only once.
 void SendQueue::answer(std::chrono::microseconds took, bool is_in_time) {

@@ -62,7 +62,7 @@ struct SendQueue {
   /// Segments that no path has acknowledged after this time at least are sent again.
   static constexpr std::chrono::milliseconds kLeastTimeout{300};
   /// That time doubles up to the first where nothing is acknowledged, and grows up to the second
-  /// where acknowledgements come too late (RFC 6298, 2.5).
+  /// where acks come too late (RFC 6298, 2.5).
   static constexpr std::chrono::milliseconds kLongestDoubled{8000};
   static constexpr std::chrono::milliseconds kLongestTimeout{60000};
 
@@ -107,7 +107,7 @@ struct SendQueue {
   void arrive(const Sending& sending, std::uint64_t bytes);
   /// All of a message has arrived.
   void finish(const Sending& sending, Time now);
-  /// An acknowledgement has come, so long after its segment was sent.
+  /// An ack has come, so long after its segment was sent.
   void answer(std::chrono::microseconds took, bool is_in_time);
   /// Segments without routers were not acknowledged in time.
   void wait_longer();

@@ -27,7 +27,7 @@ constexpr int kMaxReadsInTurn = 16;
 constexpr std::size_t kLeastPartBytes = Payload::kMinSplicedBytes;
 
 // Shows the sender how long a frame has waited here because of others. The last hop has two
-// routers, that before it and that of the receiver; acknowledgements bring back what data has met.
+// routers, that before it and that of the receiver; acks bring back what data has met.
 void add_held(Frame& frame, Clock::time_point now) {
   relay::FrameHeader& header = frame.header;
   if (header.kind != relay::FrameKind::data || frame.begun_bytes > 0) return;

@@ -21,7 +21,7 @@ enum class Zone : std::uint8_t { low, medium, high };
 class McmRule final : public PathRule {
  public:
   /// @param planned  of the pair, the direct one first; those of an earlier run have their use
-  /// @param links   what segments take, which acknowledgements renew
+  /// @param links   what segments take, which acks renew
   /// @param host    the sender's
   /// @param seed    of the choice among open paths
   McmRule(std::vector<HostPath> planned, const Zones& zones, std::shared_ptr<const LinkTable> links,

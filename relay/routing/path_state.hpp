@@ -21,12 +21,12 @@ struct PathState {
   HostPath planned{};
   /// Bytes that are not acknowledged.
   std::uint64_t in_flight_bytes = 0;
-  /// Learned from acknowledgements; at first that of the plan.
+  /// Learned from acks; at first that of the plan.
   double rate_Bps = 0.0;
   /// That of the plan, and what routers make frames wait for those of other processes: learned
-  /// from the times of each hop that acknowledgements bring back.
+  /// from the times of each hop that acks bring back.
   double latency_s = 0.0;
-  /// Whether acknowledgements have given a rate or a latency.
+  /// Whether acks have given a rate or a latency.
   bool has_learned = false;
   Time last_used{};
   Time closed_until{};

@@ -41,16 +41,16 @@ inline Payload payload(std::size_t bytes) {
   return std::make_shared<const std::vector<std::byte>>(bytes);
 }
 
-inline fairlead::relay::FrameHeader acknowledgement(const Departure& departure) {
+inline fairlead::relay::FrameHeader ack(const Departure& departure) {
   fairlead::relay::FrameHeader header = departure.header;
   std::swap(header.src_rank, header.dst_rank);
   return header;
 }
 
 // As routers leave it on its return: what passed since the frame was before each hop.
-inline fairlead::relay::FrameHeader acknowledgement(const Departure& departure,
-                                                    const std::vector<double>& hops_s) {
-  fairlead::relay::FrameHeader header = acknowledgement(departure);
+inline fairlead::relay::FrameHeader ack(const Departure& departure,
+                                        const std::vector<double>& hops_s) {
+  fairlead::relay::FrameHeader header = ack(departure);
   double since_s = 0.0;
   for (std::size_t hop = hops_s.size(); hop-- > 0;) {
     since_s += hops_s[hop];

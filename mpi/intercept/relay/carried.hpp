@@ -5,7 +5,7 @@
 namespace fairlead::intercept::relay {
 
 /// Leaves the bytes of each path in the record of the run, with the latency and rate that
-/// acknowledgements have shown; a rank without such messages does so only if it is rank 0.
+/// acks have shown; a rank without such messages does so only if it is rank 0.
 /// @pre the messenger has started
 void leave_carried();
 

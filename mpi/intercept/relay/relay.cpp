@@ -225,7 +225,7 @@ void wait_for_others() {
   }
 }
 
-// No process leaves before all messages are acknowledged: until then its acknowledgements may have
+// No process leaves before all messages are acknowledged: until then its acks may have
 // to be repeated.
 void end() noexcept try {
   Relay& relay = feature();

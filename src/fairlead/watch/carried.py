@@ -21,7 +21,7 @@ _Positive = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
 
 
 class LearnedPath(NamedTuple):
-    """What acknowledgements reported last of a path, in the mean of the bytes that it carried.
+    """What acks reported last of a path, in the mean of the bytes that it carried.
 
     Attributes:
         latency_s: That of the plan, and what frames waited at routers for those of others.

@@ -69,7 +69,7 @@ class Ring {
   void step(double direct_Bps) {
     while (!arrivals_.empty() && arrivals_.begin()->first <= now_) {
       const Departure departure = arrivals_.begin()->second;
-      box_.acknowledge(acknowledgement(departure), arrivals_.begin()->first);
+      box_.acknowledge(ack(departure), arrivals_.begin()->first);
       const std::uint64_t number = departure.header.message;
       // Segments may be sent twice.
       auto& here = segments_here_[number];

@@ -60,7 +60,7 @@ class Program {
       }
       REQUIRE_FALSE(arrivals_.empty());
       now_ = std::max(now_, arrivals_.begin()->first);
-      outbox_.acknowledge(acknowledgement(arrivals_.begin()->second), now_);
+      outbox_.acknowledge(ack(arrivals_.begin()->second), now_);
       arrivals_.erase(arrivals_.begin());
     }
   }

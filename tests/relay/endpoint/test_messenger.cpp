@@ -93,7 +93,7 @@ TEST_CASE("messenger: messages of many sizes arrive unchanged, both ways") {
 
 TEST_CASE(
     "messenger: by MCM's rule a path that is far slower than planned opens the relay, and "
-    "acknowledgements bring what each hop took") {
+    "acks bring what each hop took") {
   // No machine reaches what this plan expects.
   constexpr double kFar_Bps = 1e15;
   Network network(3);

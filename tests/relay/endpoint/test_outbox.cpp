@@ -45,7 +45,7 @@ TEST_CASE("outbox: the MPI carries messages of a sender that is far ahead of its
   CHECK(box.has_room(kBytes));
   CHECK_FALSE(box.has_room(kBytes + 1));
   while (const auto departure = box.next(kStart, OwnRouter::ready)) {
-    box.acknowledge(acknowledgement(*departure), kStart);
+    box.acknowledge(ack(*departure), kStart);
   }
   CHECK(box.has_room(2 * kBytes));
   CHECK(box.mode_to(1, kBytes, kStart) != TransferMode::mpi);
@@ -69,12 +69,12 @@ TEST_CASE("outbox: what is not acknowledged goes by another path") {
   const auto second = box.next(late, OwnRouter::ready);
   REQUIRE(second);
   CHECK(second->header.num_hops != first->header.num_hops);
-  // Either acknowledgement ends it.
-  box.acknowledge(acknowledgement(*first), late);
+  // Either ack ends it.
+  box.acknowledge(ack(*first), late);
   CHECK(box.is_empty());
 }
 
-TEST_CASE("outbox: a late acknowledgement does not time the path of the repetition") {
+TEST_CASE("outbox: a late ack does not time the path of the repetition") {
   Outbox box(config(1e9, 1e9), kStart);
   box.add(1, payload(2 * kMaxSegmentBytes), TransferMode::striped, kStart);
   std::vector<Departure> first;
@@ -88,7 +88,7 @@ TEST_CASE("outbox: a late acknowledgement does not time the path of the repetiti
   REQUIRE((other == 1 || other == 2));
   REQUIRE(other != first[0].header.num_hops);
   now += std::chrono::microseconds(1);
-  for (const Departure& departure : first) box.acknowledge(acknowledgement(departure), now);
+  for (const Departure& departure : first) box.acknowledge(ack(departure), now);
   CHECK(box.is_empty());
   CHECK(box.paths_to(1)[other - 1].rate_Bps == 1e9);
 }
@@ -122,7 +122,7 @@ Sendings send_over_one_interface(Outbox& box, double rate_Bps, double bytes, Own
     }
     now += milliseconds(10);
     while (!arrivals.empty() && arrivals.begin()->first <= now) {
-      box.acknowledge(acknowledgement(arrivals.begin()->second), now);
+      box.acknowledge(ack(arrivals.begin()->second), now);
       arrivals.erase(arrivals.begin());
     }
     sendings.seconds = std::chrono::duration<double>(now - kStart).count();
@@ -155,7 +155,7 @@ TEST_CASE("outbox: what went without routers by a connection that has ended goes
   std::vector<Departure> first;
   while (auto departure = box.next(kStart, OwnRouter::absent)) first.push_back(*departure);
   REQUIRE(first.size() == 3);
-  box.acknowledge(acknowledgement(first[0]), kStart);
+  box.acknowledge(ack(first[0]), kStart);
 
   box.lose_connection(1);
 
@@ -188,7 +188,7 @@ TEST_CASE("outbox: what a receiver has not matched is bounded, and a match frees
       seen.insert(departure->header.message);
       // Not the last segment, so that no message is done.
       if (departure->header.offset_bytes + departure->header.segment_bytes < bytes) {
-        box.acknowledge(acknowledgement(*departure), kStart + milliseconds(1));
+        box.acknowledge(ack(*departure), kStart + milliseconds(1));
       }
     }
   };
@@ -212,7 +212,7 @@ TEST_CASE("outbox: a message that was matched or rejected before it was added do
     }
     box.add(1, number, payload(Outbox::kUnmatchedBytes / 2), TransferMode::striped, kStart);
     while (auto departure = box.next(kStart, OwnRouter::ready)) {
-      box.acknowledge(acknowledgement(*departure), kStart + milliseconds(1));
+      box.acknowledge(ack(*departure), kStart + milliseconds(1));
     }
     CHECK(box.is_empty());
   }
@@ -227,7 +227,7 @@ TEST_CASE("outbox: an unmatched message counts also when it has arrived") {
     std::uint64_t last = 0;
     while (auto departure = box.next(kStart, OwnRouter::ready)) {
       last = departure->header.message;
-      box.acknowledge(acknowledgement(*departure), kStart + milliseconds(1));
+      box.acknowledge(ack(*departure), kStart + milliseconds(1));
     }
     return last;
   };
@@ -263,7 +263,7 @@ TEST_CASE("outbox: a message after short ones on a busy machine leaves a router 
     const auto departure = box.next(now, OwnRouter::ready);
     REQUIRE(departure);
     now += milliseconds(20);
-    box.acknowledge(acknowledgement(*departure), now);
+    box.acknowledge(ack(*departure), now);
   }
   REQUIRE(box.is_empty());
 
@@ -291,7 +291,7 @@ void ask(Outbox& box, Time& now) {
   REQUIRE(departure);
   REQUIRE(departure->header.message_bytes == 8);
   now += milliseconds(20);
-  box.acknowledge(acknowledgement(*departure), now);
+  box.acknowledge(ack(*departure), now);
 }
 
 }  // namespace
@@ -309,13 +309,13 @@ TEST_CASE("outbox: messages are timed while match questions are asked") {
     ask(box, now);
     // Far slower than planned.
     now += milliseconds(500);
-    for (const Departure& departure : departures) box.acknowledge(acknowledgement(departure), now);
+    for (const Departure& departure : departures) box.acknowledge(ack(departure), now);
     REQUIRE(box.is_empty());
   }
   CHECK_FALSE(box.is_striping_worth(1, kBytes));
 }
 
-TEST_CASE("outbox: a message whose last acknowledgement is on its way does not hold the next one") {
+TEST_CASE("outbox: a message whose last ack is on its way does not hold the next one") {
   constexpr std::size_t kBytes = std::size_t{16} * kMaxSegmentBytes;
   // The plan expects much of the relay; it is half as fast as the direct path.
   Outbox box(config(5e7, 1e8), kStart);
@@ -331,14 +331,14 @@ TEST_CASE("outbox: a message whose last acknowledgement is on its way does not h
     }
     box.match(1, box.add(1, payload(kBytes), mode, now));
     now += milliseconds(mode == TransferMode::direct ? 10 : 20);
-    for (const Departure& departure : late) box.acknowledge(acknowledgement(departure), now);
+    for (const Departure& departure : late) box.acknowledge(ack(departure), now);
     late.clear();
     while (auto departure = box.next(now, OwnRouter::ready)) {
       const auto end = departure->header.offset_bytes + departure->header.segment_bytes;
       if (end == kBytes) {
         late.push_back(*departure);
       } else {
-        box.acknowledge(acknowledgement(*departure), now);
+        box.acknowledge(ack(*departure), now);
       }
     }
   }

@@ -36,7 +36,7 @@ std::map<int, double> share_of_paths(Outbox& box, double direct_Bps, double rela
     }
     REQUIRE_FALSE(arrivals.empty());
     now = arrivals.begin()->first;
-    box.acknowledge(acknowledgement(arrivals.begin()->second), now);
+    box.acknowledge(ack(arrivals.begin()->second), now);
     arrivals.erase(arrivals.begin());
   }
   return share;
@@ -123,7 +123,7 @@ TEST_CASE(
     REQUIRE_FALSE(on_their_way.empty());
     // At half of the planned rate.
     now += std::chrono::microseconds(1300);
-    box.acknowledge(acknowledgement(on_their_way.front()), now);
+    box.acknowledge(ack(on_their_way.front()), now);
     on_their_way.pop_front();
   }
   CHECK(relays.size() == 1);
@@ -142,7 +142,7 @@ TEST_CASE("outbox: where no relay answers, a message in the relayed mode shows n
     REQUIRE(departure);
     CHECK(departure->header.num_hops == 1);
     now += milliseconds(3);
-    box.acknowledge(acknowledgement(*departure), now);
+    box.acknowledge(ack(*departure), now);
   }
   CHECK(box.is_striping_worth(1, 1 << 20));
 }
@@ -161,7 +161,7 @@ TEST_CASE("outbox: a relay that was slow and idle gets one segment, by which it 
       const bool is_best = departure->header.hops[0] == 2;
       if (is_best) ++num_best;
       now += milliseconds(is_best ? 20 : 1);
-      box.acknowledge(acknowledgement(*departure), now);
+      box.acknowledge(ack(*departure), now);
     }
     return num_best;
   };
@@ -192,7 +192,7 @@ TEST_CASE("outbox: a path on which frames wait for those of others is left, for 
     box.add(1, payload(kMaxSegmentBytes), TransferMode::striped, now);
     const auto departure = box.next(now, OwnRouter::ready);
     REQUIRE(departure);
-    FrameHeader header = acknowledgement(*departure);
+    FrameHeader header = ack(*departure);
     header.held_16us[1] = held_16us;
     box.acknowledge(header, now + milliseconds(20));
     return departure->header.num_hops;
@@ -208,7 +208,7 @@ TEST_CASE("outbox: a slow direct path is left also where messages overlap all th
   // Two messages are on their way at any time, as in programs whose ranks run ahead by a step.
   constexpr std::size_t kBytes = std::size_t{4} * kMaxSegmentBytes;
   const milliseconds step(GENERATE(160, 200, 240));
-  // Acknowledgements that are held up come with that of the last segment.
+  // Acks that are held up come with that of the last segment.
   const bool come_together = GENERATE(false, true);
   Outbox box(config(1e7, 1e7), kStart);
   std::multimap<Time, Departure> arrivals;
@@ -241,7 +241,7 @@ TEST_CASE("outbox: a slow direct path is left also where messages overlap all th
       }
       if (arrivals.empty() || arrivals.begin()->first > next_message) break;
       now = std::max(now, arrivals.begin()->first);
-      box.acknowledge(acknowledgement(arrivals.begin()->second), now);
+      box.acknowledge(ack(arrivals.begin()->second), now);
       arrivals.erase(arrivals.begin());
     }
     now = std::max(now, next_message);

@@ -57,7 +57,7 @@ class Program {
       pass(took_s);
       const std::vector<double> hops_s =
           is_relayed ? std::vector{took_s / 2, took_s / 2} : std::vector{took_s};
-      box_.acknowledge(acknowledgement(*departure, hops_s), now_);
+      box_.acknowledge(ack(*departure, hops_s), now_);
     }
     return bytes_of_path[1];
   }

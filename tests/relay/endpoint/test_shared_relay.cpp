@@ -49,7 +49,7 @@ class Flows {
         is_by_mpi_[flow] = false;
         continue;
       }
-      boxes_[flow].acknowledge(acknowledgement(departure), now_);
+      boxes_[flow].acknowledge(ack(departure), now_);
       const auto tenth = static_cast<std::size_t>((now_ - kStart) / milliseconds(100));
       if (tenth < kNumTenths && departure.header.num_hops == 2) {
         by_relay[flow][tenth] += departure.header.segment_bytes;

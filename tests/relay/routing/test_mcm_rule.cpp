@@ -53,7 +53,7 @@ class Pair {
       rule.learn(TransferMode::striped, kBytes, seconds, now);
     }
   }
-  /// What acknowledgements show of the direct link.
+  /// What acks show of the direct link.
   void measure_direct(double segment_s) {
     const std::vector<std::uint16_t> hops{1};
     for (int segment = 0; segment < 50; ++segment) links->learn(0, hops, {{segment_s}});
@@ -85,7 +85,7 @@ class Pair {
   std::vector<PathState> paths;
 };
 
-// A pair whose direct link takes ten times what was planned, as acknowledgements have shown.
+// A pair whose direct link takes ten times what was planned, as acks have shown.
 Pair slow_pair() {
   Pair pair;
   pair.send(1.0, 2);
@@ -225,7 +225,7 @@ TEST_CASE("mcm: while no path in use answers, the best of the others is opened")
   CHECK(second->header.num_hops == 2);
 }
 
-TEST_CASE("mcm: what acknowledgements show of hops goes into the table, without the own queue") {
+TEST_CASE("mcm: what acks show of hops goes into the table, without the own queue") {
   EndpointConfig place = config(1e9, 1e9);
   place.rule = RuleName::mcm;
   Outbox box(place, kStart);
@@ -233,11 +233,11 @@ TEST_CASE("mcm: what acknowledgements show of hops goes into the table, without 
   const auto first = box.next(kStart, OwnRouter::ready);
   const auto second = box.next(kStart, OwnRouter::ready);
   REQUIRE(second);
-  box.acknowledge(acknowledgement(*first, {0.004}), kStart + milliseconds(4));
+  box.acknowledge(ack(*first, {0.004}), kStart + milliseconds(4));
   REQUIRE(box.links().measured().size() == 1);
   CHECK(box.links().measured().front().latency_s == Approx(0.004));
   // It waited for the first one: half of its 8 ms are its own.
-  box.acknowledge(acknowledgement(*second, {0.008}), kStart + milliseconds(8));
+  box.acknowledge(ack(*second, {0.008}), kStart + milliseconds(8));
   CHECK(box.links().measured().front().latency_s == Approx(0.004));
 }
 
@@ -252,7 +252,7 @@ TEST_CASE("mcm: a message that waits for room does not hold up one on another pa
     box.add(1, payload(kMaxSegmentBytes), TransferMode::striped, kStart);
     const auto departure = box.next(kStart, OwnRouter::ready);
     REQUIRE(departure);
-    box.acknowledge(acknowledgement(*departure), kStart + milliseconds(200));
+    box.acknowledge(ack(*departure), kStart + milliseconds(200));
   }
   constexpr std::size_t kLarge = std::size_t{64} * kMaxSegmentBytes;
   for (int message = 0; message < 16; ++message) {
