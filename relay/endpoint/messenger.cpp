@@ -144,15 +144,15 @@ void Messenger::reject(std::uint32_t src_rank, std::uint64_t message) {
   send_control_message(src_rank, message, FrameKind::reject);
 }
 
-void Messenger::begin_opening(std::uint32_t src_rank) {
+void Messenger::begin_extraction(std::uint32_t src_rank) {
   const auto guard = lock_state();
-  questions_.begin_opening(src_rank);
+  questions_.begin_extraction(src_rank);
 }
 
-void Messenger::end_opening(std::uint32_t src_rank, std::optional<std::uint64_t> opened) {
+void Messenger::end_extraction(std::uint32_t src_rank, std::optional<std::uint64_t> extracted) {
   {
     const auto guard = lock_state();
-    answer(questions_.end_opening(src_rank, opened));
+    answer(questions_.end_extraction(src_rank, extracted));
   }
   wake();
 }

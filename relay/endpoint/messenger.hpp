@@ -79,10 +79,10 @@ class Messenger {
   void match(std::uint32_t src_rank, std::uint64_t message);
   void reject(std::uint32_t src_rank, std::uint64_t message);
   /// Around the receive of a rendezvous header by a probe (MatchQuestions).
-  /// @param opened  a message whose send may not complete yet
-  void begin_opening(std::uint32_t src_rank);
-  void end_opening(std::uint32_t src_rank, std::optional<std::uint64_t> opened);
-  /// A receive of what a probe has opened has begun.
+  /// @param extracted  a message whose send may not complete yet
+  void begin_extraction(std::uint32_t src_rank);
+  void end_extraction(std::uint32_t src_rank, std::optional<std::uint64_t> extracted);
+  /// A receive of what a probe has extracted has begun.
   void note_receive(std::uint32_t src_rank, std::uint64_t message);
   /// Waits until all messages are acknowledged, and all senders know what is matched. False: for a
   /// long time nothing came.

@@ -19,7 +19,7 @@ namespace fairlead::intercept::relay {
 using fairlead::relay::RendezvousHeader;
 
 /// A message that a probe has found, with its rendezvous header received, or before such a one.
-struct Pulled {
+struct UnexpectedMessage {
   int source = 0;
   int tag = 0;
   std::uint64_t size_bytes = 0;
@@ -45,10 +45,10 @@ struct Peers {
   /// Whether messages to and from it may go by routers. The same at both ends.
   std::vector<bool> is_remote{};
   bool has_remote = false;
-  /// Posting a receive and pulling messages exclude each other (docs/design/relay-protocol.md).
+  /// Posting a receive and extracting messages exclude each other (docs/design/relay-protocol.md).
   std::mutex lock{};
   /// The first messages of each source that no receive has matched.
-  std::deque<Pulled> pulled{};
+  std::deque<UnexpectedMessage> unexpected_messages{};
   /// Under the lock: the error handler that the communicator had when it was freed. Once the call
   /// that freed it has ended, its handle is not to be used, but receives may be pending.
   std::optional<MPI_Errhandler> last_errhandler{};

@@ -43,7 +43,7 @@ struct Entry {
   bool is_active = false;
   /// Known before the receive, from a probe. If it has a rendezvous header, the MPI's status is
   /// that of a message to oneself.
-  std::optional<Pulled> found{};
+  std::optional<UnexpectedMessage> found{};
   /// The send of that message, and where it arrives.
   MPI_Request feeding{};
   RendezvousHeaderBytes fed{};

@@ -201,27 +201,27 @@ int receive_into(const ReceiveBuffer& receive_buffer, MPI_Message message, MPI_R
 }
 
 // What a probe has found cannot come to the request itself, which receives by communicator and tag.
-int start_substitute(Entry& entry, const Pulled& pulled) {
+int start_substitute(Entry& entry, const UnexpectedMessage& unexpected) {
   MPI_Request request{};
   int code = MPI_SUCCESS;
-  if (pulled.header) {
-    MPI_Message message = feed(entry, pulled);
+  if (unexpected.header) {
+    MPI_Message message = feed(entry, unexpected);
     code = mpi().Imrecv(entry.fed.data(), kRendezvousHeaderBytes, byte_type(), &message, &request);
   } else {
-    code = receive_into(entry.receive_buffer, pulled.message, &request);
+    code = receive_into(entry.receive_buffer, unexpected.message, &request);
   }
   if (code != MPI_SUCCESS) return code;
-  note_receive(pulled);
-  entry.found = pulled;
+  note_receive(unexpected);
+  entry.found = unexpected;
   entry.substitute = request;
   return MPI_SUCCESS;
 }
 
 int start_receive(Entry& entry, MPI_Request* request) {
-  // Another thread's probe must not come between the look at what is pulled and the start.
+  // Another thread's probe must not come between the look at unexpected messages and the start.
   const std::lock_guard guard(entry.peers->lock);
-  if (const auto pulled = take_pulled(*entry.peers, entry.source, entry.tag)) {
-    return start_substitute(entry, *pulled);
+  if (const auto unexpected = take_unexpected(*entry.peers, entry.source, entry.tag)) {
+    return start_substitute(entry, *unexpected);
   }
   return mpi().Start(request);
 }

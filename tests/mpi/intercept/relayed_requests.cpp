@@ -189,7 +189,7 @@ void free_communicator(MPI_Comm comm) {
 
 }  // namespace
 
-TEST_CASE("relayed: no probe comes between the look at what was pulled and a receive's start") {
+TEST_CASE("relayed: no probe comes between the look at unexpected messages and a receive's start") {
   begin();
   auto entry = entry_of(Entry::Kind::persistent_receive);
   peers_of_receive = entry->peers.get();

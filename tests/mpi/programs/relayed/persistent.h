@@ -118,7 +118,7 @@ static void started_after_probe(void) {
   }
 }
 
-// A probe pulls out what came before the message that it finds, also what is smaller than a
+// A probe extracts what came before the message that it finds, also what is smaller than a
 // rendezvous header: receives of all are started, and their messages come to them, in order.
 static void started_in_order(void) {
   enum { kNum = 4 };
