@@ -74,7 +74,7 @@ int finish(Entry& entry, MPI_Status& status) {
   if (!found || !found->header) return finish_receive(entry.receive_buffer, *entry.peers, status);
   status.MPI_SOURCE = found->source;
   status.MPI_TAG = found->tag;
-  mpi().Wait(&entry.feeding, MPI_STATUS_IGNORE);
+  mpi().Wait(&entry.self_send, MPI_STATUS_IGNORE);
   return deliver(entry.receive_buffer, *found->header, status);
 }
 

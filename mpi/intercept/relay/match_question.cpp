@@ -34,7 +34,7 @@ void MatchQuestion::wait() {
 
 void make_progress() {
   int flag = 0;
-  mpi().Iprobe(0, kFeedTag, feature().self, &flag, MPI_STATUS_IGNORE);
+  mpi().Iprobe(0, kSelfSendTag, feature().self, &flag, MPI_STATUS_IGNORE);
   std::this_thread::yield();
 }
 

@@ -121,7 +121,7 @@ int look_and_take(const std::shared_ptr<Peers>& kept, int source, int tag, MPI_C
   auto entry = std::make_unique<Entry>();
   entry->peers = kept;
   entry->found = unexpected;
-  *message = feed(*entry, *unexpected);
+  *message = send_to_self(*entry, *unexpected);
   const std::lock_guard listing(relay.messages_lock);
   relay.messages.emplace_back(*message, std::move(entry));
   relay.num_messages.store(relay.messages.size(), std::memory_order_relaxed);
@@ -155,15 +155,15 @@ void note_receive(const UnexpectedMessage& unexpected) {
   feature().messenger->note_receive(unexpected.header->src_rank, *number);
 }
 
-MPI_Message feed(Entry& entry, const UnexpectedMessage& unexpected) {
+MPI_Message send_to_self(Entry& entry, const UnexpectedMessage& unexpected) {
   Relay& relay = feature();
-  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only what has a header is fed.
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only what has a header is sent.
   entry.header = std::make_unique<RendezvousHeaderBytes>(to_bytes(*unexpected.header));
   MPI_Message message{};
   const std::lock_guard guard(relay.self_lock);
-  mpi().Isend(entry.header->data(), kRendezvousHeaderBytes, byte_type(), 0, kFeedTag, relay.self,
-              &entry.feeding);
-  mpi().Mprobe(0, kFeedTag, relay.self, &message, MPI_STATUS_IGNORE);
+  mpi().Isend(entry.header->data(), kRendezvousHeaderBytes, byte_type(), 0, kSelfSendTag,
+              relay.self, &entry.self_send);
+  mpi().Mprobe(0, kSelfSendTag, relay.self, &message, MPI_STATUS_IGNORE);
   return message;
 }
 

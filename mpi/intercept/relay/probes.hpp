@@ -22,6 +22,6 @@ void note_receive(const UnexpectedMessage& unexpected);
 /// Sends a rendezvous header to oneself, so that the MPI has a message, or a receive a request, for
 /// it.
 /// @param entry  gets the send's request
-[[nodiscard]] MPI_Message feed(Entry& entry, const UnexpectedMessage& unexpected);
+[[nodiscard]] MPI_Message send_to_self(Entry& entry, const UnexpectedMessage& unexpected);
 
 }  // namespace fairlead::intercept::relay

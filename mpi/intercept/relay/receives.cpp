@@ -52,8 +52,8 @@ int start_extracted(const Wanted<Count>& wanted, EntryPtr entry, MPI_Message mes
                     MPI_Request* request) {
   entry->receive_buffer = ReceiveBuffer(wanted.buffer, wanted.count, wanted.type, false);
   if (entry->found) note_receive(*entry->found);
-  const int code =
-      mpi().Imrecv(entry->fed.data(), kRendezvousHeaderBytes, byte_type(), &message, request);
+  const int code = mpi().Imrecv(entry->self_received.data(), kRendezvousHeaderBytes, byte_type(),
+                                &message, request);
   if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
   return code;
 }
@@ -68,7 +68,7 @@ int start_unexpected(const Wanted<Count>& wanted, const std::shared_ptr<Peers>& 
   auto entry = std::make_unique<Entry>();
   entry->peers = peers;
   entry->found = unexpected;
-  const MPI_Message message = feed(*entry, unexpected);
+  const MPI_Message message = send_to_self(*entry, unexpected);
   return start_extracted(wanted, std::move(entry), message, request);
 }
 
@@ -206,7 +206,7 @@ int receive_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* m
   }
   RendezvousHeaderBytes header{};
   mpi().Mrecv(header.data(), kRendezvousHeaderBytes, byte_type(), message, MPI_STATUS_IGNORE);
-  mpi().Wait(&entry->feeding, MPI_STATUS_IGNORE);
+  mpi().Wait(&entry->self_send, MPI_STATUS_IGNORE);
   // NOLINTBEGIN(bugprone-unchecked-optional-access): an entry of a message always has what was
   // found.
   Wanted<Count> wanted{

@@ -29,7 +29,7 @@ using fairlead::relay::TransferMode;
 
 /// Tags of messages to oneself.
 inline constexpr int kUnpackTag = 0;
-inline constexpr int kFeedTag = 1;
+inline constexpr int kSelfSendTag = 1;
 
 struct Relay {
   std::uint64_t threshold_bytes = 0;

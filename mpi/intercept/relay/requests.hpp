@@ -45,8 +45,8 @@ struct Entry {
   /// that of a message to oneself.
   std::optional<UnexpectedMessage> found{};
   /// The send of that message, and where it arrives.
-  MPI_Request feeding{};
-  RendezvousHeaderBytes fed{};
+  MPI_Request self_send{};
+  RendezvousHeaderBytes self_received{};
   /// What a persistent receive asks for.
   int source = 0;
   int tag = 0;

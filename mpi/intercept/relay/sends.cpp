@@ -205,8 +205,9 @@ int start_substitute(Entry& entry, const UnexpectedMessage& unexpected) {
   MPI_Request request{};
   int code = MPI_SUCCESS;
   if (unexpected.header) {
-    MPI_Message message = feed(entry, unexpected);
-    code = mpi().Imrecv(entry.fed.data(), kRendezvousHeaderBytes, byte_type(), &message, &request);
+    MPI_Message message = send_to_self(entry, unexpected);
+    code = mpi().Imrecv(entry.self_received.data(), kRendezvousHeaderBytes, byte_type(), &message,
+                        &request);
   } else {
     code = receive_into(entry.receive_buffer, unexpected.message, &request);
   }
