@@ -14,8 +14,8 @@
 #include "handles/releases.hpp"
 #include "plan/own_names.hpp"
 #include "pmpi/mpi_symbols.hpp"
-#include "relay/carried.hpp"
 #include "relay/completion.hpp"
+#include "relay/relay_traffic.hpp"
 #include "session/feature.hpp"
 
 namespace fairlead::intercept {
@@ -234,7 +234,7 @@ void end() noexcept try {
   if (!relay.messenger->drain(complete_freed)) complain("some messages were not acknowledged");
   wait_for_others();
   complete_freed();
-  leave_carried();
+  leave_relay_traffic();
   ask_before_freeing(nullptr);
   relay.messenger.reset();
   mpi().Comm_free(&relay.world);

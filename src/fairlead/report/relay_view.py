@@ -10,10 +10,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from fairlead.flows.relay.status import RelayStatus
-from fairlead.flows.run.relays import carried_line
+from fairlead.flows.run.relays import relay_traffic_line
 from fairlead.model.path_table import HostPath
 from fairlead.units import format_duration, format_rate, format_size
-from fairlead.watch.carried import LearnedPath
+from fairlead.watch.relay_traffic import LearnedPath
 
 
 def facts(status: RelayStatus) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def facts(status: RelayStatus) -> dict[str, Any]:
             }
             for path in status.table.paths
         ],
-        "by_mpi_bytes": None if status.carried is None else status.carried.mpi_bytes,
+        "by_mpi_bytes": None if status.traffic is None else status.traffic.mpi_bytes,
         "routers": dict(zip(hosts, status.counters, strict=True)),
     }
 
@@ -56,8 +56,8 @@ def view(status: RelayStatus) -> RenderableType:
     for host, counters in zip(hosts, status.counters, strict=True):
         routers.add_row(host, *_lines_of_counters(counters))
     lines = []
-    if status.carried is not None:
-        lines.append(carried_line(status.carried, hosts, status.threshold_bytes))
+    if status.traffic is not None:
+        lines.append(relay_traffic_line(status.traffic, hosts, status.threshold_bytes))
     return Group(paths, routers, *lines)
 
 
@@ -66,15 +66,15 @@ def _names(path: HostPath, hosts: tuple[str, ...]) -> list[str]:
 
 
 def _bytes_of_path(status: RelayStatus, path: HostPath) -> int | None:
-    if status.carried is None:
+    if status.traffic is None:
         return None
-    return status.carried.by_routers.get((path.src, *path.hops), 0)
+    return status.traffic.by_routers.get((path.src, *path.hops), 0)
 
 
 def _find_learned(status: RelayStatus, path: HostPath) -> LearnedPath | None:
-    if status.carried is None:
+    if status.traffic is None:
         return None
-    return status.carried.learned.get((path.src, *path.hops))
+    return status.traffic.learned.get((path.src, *path.hops))
 
 
 def _facts_of_learned(status: RelayStatus, path: HostPath) -> dict[str, float] | None:

@@ -25,7 +25,7 @@ from fairlead.files.run_directory import cache_folder
 from fairlead.measure.profile_cache import with_folder
 from fairlead.model.network import Network
 from fairlead.model.path_table import PATH_USES, PathTable
-from fairlead.watch.carried import OfProcess, of_processes
+from fairlead.watch.relay_traffic import OfProcess, of_processes
 
 __all__ = ["KeptPaths", "recall_paths", "remember_paths", "with_kept_paths"]
 

@@ -16,8 +16,8 @@ from fairlead.files import run_directory
 from fairlead.files.json_files import read_json
 from fairlead.files.naming import name_source
 from fairlead.model.path_table import HostPath, PathTable
-from fairlead.watch.carried import Carried, load_carried
 from fairlead.watch.past_runs import find_run, latest_run
+from fairlead.watch.relay_traffic import RelayTraffic, load_relay_traffic
 
 __all__ = ["RelayStatus", "relay_status"]
 
@@ -33,7 +33,7 @@ class RelayStatus:
         table: Its paths.
         counters: For each host what its router has counted; None where it is not running on this
             machine.
-        carried: What each path carried, and how fast; None before the end of the run.
+        traffic: What each path carried, and how fast; None before the end of the run.
     """
 
     run: Path
@@ -41,7 +41,7 @@ class RelayStatus:
     rule: str
     table: PathTable
     counters: tuple[dict[str, float] | None, ...]
-    carried: Carried | None
+    traffic: RelayTraffic | None
 
 
 class _Relay(pydantic.BaseModel):
@@ -75,5 +75,5 @@ def relay_status(run: Path | None = None) -> RelayStatus:
     with name_source(plan / RELAY_FILE):
         table = PathTable(hosts, relay.routes, capacity)
     counters = tuple(router_counters(socket.with_name("metrics")) for socket in relay.sockets)
-    found = load_carried(folder, len(hosts))
+    found = load_relay_traffic(folder, len(hosts))
     return RelayStatus(folder, relay.threshold_bytes, relay.rule, table, counters, found)

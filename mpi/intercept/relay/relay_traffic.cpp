@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "relay/carried.hpp"
+#include "relay/relay_traffic.hpp"
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -43,7 +43,7 @@ nlohmann::ordered_json measured_links() {
 
 }  // namespace
 
-void leave_carried() {
+void leave_relay_traffic() {
   const Relay& relay = feature();
   auto by_mpi = nlohmann::ordered_json::array();
   auto paths = nlohmann::ordered_json::array();

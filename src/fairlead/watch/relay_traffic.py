@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What carried the large messages of a run with relays, by the files that its processes leave."""
+"""Bytes of large messages in a run with relays, by path, from the files of its processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pydantic
 
 from fairlead.watch.left_records import left_records
 
-__all__ = ["Carried", "LearnedPath", "OfProcess", "load_carried", "of_processes"]
+__all__ = ["LearnedPath", "OfProcess", "RelayTraffic", "load_relay_traffic", "of_processes"]
 
 _Natural = Annotated[int, pydantic.Field(ge=0)]
 _Positive = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
@@ -33,7 +33,7 @@ class LearnedPath(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Carried:
+class RelayTraffic:
     """Bytes of messages between hosts that may be relayed; what was sent again counts again.
 
     Not among them is what the MPI carries for persistent requests.
@@ -127,7 +127,7 @@ def of_processes(folder: Path, num_hosts: int) -> list[OfProcess]:
     ]
 
 
-def load_carried(folder: Path, num_hosts: int) -> Carried | None:
+def load_relay_traffic(folder: Path, num_hosts: int) -> RelayTraffic | None:
     """The sum over all processes that left a file in this folder; None without one.
 
     A file that names hosts which the run has not counts as missing.
@@ -144,7 +144,7 @@ def load_carried(folder: Path, num_hosts: int) -> Carried | None:
             paths_of.setdefault((process.src, *path.hops), []).append(path)
     by_routers = {hosts: sum(path.bytes for path in paths) for hosts, paths in paths_of.items()}
     learned = {hosts: found for hosts, paths in paths_of.items() if (found := _mean(paths))}
-    return Carried(by_mpi, by_routers, learned)
+    return RelayTraffic(by_mpi, by_routers, learned)
 
 
 def _mean(paths: Sequence[_Path]) -> LearnedPath | None:
