@@ -27,7 +27,7 @@ namespace relay = fairlead::relay;
 
 namespace {
 
-/// The messenger's rule for whole messages of one class (relay/endpoint/outbox.cpp).
+/// The messenger's rule for whole messages of one class (relay/endpoint/send_buffer.cpp).
 struct Rule {
   relay::TrialRule choice;
   relay::SlowdownDetector detector{};

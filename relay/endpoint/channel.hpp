@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "endpoint/descriptor.hpp"
-#include "endpoint/outbox.hpp"
+#include "endpoint/send_buffer.hpp"
 #include "wire/proof.hpp"
 
 namespace fairlead::relay {

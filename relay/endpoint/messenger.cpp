@@ -37,7 +37,7 @@ Messenger::Messenger(EndpointConfig config, const std::string& own_address, OnMa
       on_match_(std::move(on_match)),
       listener_(listen_at(own_address, port_)),
       wake_event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      outbox_(config_, Clock::now()),
+      send_buffer_(config_, Clock::now()),
       control_messages_(config_) {
   if (!wake_event_.is_open()) throw Error("no event file descriptor");
 }
@@ -77,15 +77,15 @@ std::unique_lock<std::mutex> Messenger::lock_state() {
   return guard;
 }
 
-// Under the lock, before anything else is done with the outbox: so it sees each message no
+// Under the lock, before anything else is done with the send buffer: so it sees each message no
 // later than if its thread had taken the lock.
 void Messenger::take_submitted() {
   for (Submission& each : submissions_.take_all()) {
     const auto& [dst_rank, number, mode] = each.send;
     if (each.payload) {
-      outbox_.add(dst_rank, number, std::move(each.payload), mode, Clock::now());
+      send_buffer_.add(dst_rank, number, std::move(each.payload), mode, Clock::now());
     } else {
-      outbox_.give_up(dst_rank, number, each.bytes, mode, Clock::now());
+      send_buffer_.give_up(dst_rank, number, each.bytes, mode, Clock::now());
     }
   }
 }
@@ -94,13 +94,13 @@ std::optional<PendingSend> Messenger::begin_send(std::uint32_t dst_rank, std::ui
                                                  std::optional<TransferMode> fixed,
                                                  bool must_use_routers) {
   const auto guard = lock_state();
-  TransferMode mode = fixed ? *fixed : outbox_.mode_to(dst_rank, bytes, Clock::now());
-  if (fixed && !outbox_.has_room(bytes)) mode = TransferMode::mpi;
+  TransferMode mode = fixed ? *fixed : send_buffer_.mode_to(dst_rank, bytes, Clock::now());
+  if (fixed && !send_buffer_.has_room(bytes)) mode = TransferMode::mpi;
   if (mode == TransferMode::mpi) {
     if (!must_use_routers) return std::nullopt;
     mode = TransferMode::direct;
   }
-  return PendingSend{dst_rank, outbox_.reserve(dst_rank), mode};
+  return PendingSend{dst_rank, send_buffer_.reserve(dst_rank), mode};
 }
 
 void Messenger::post(const PendingSend& send, std::vector<std::byte> bytes) {
@@ -115,19 +115,19 @@ void Messenger::cancel(const PendingSend& send, std::uint64_t bytes) {
 
 std::uint64_t Messenger::reserve(std::uint32_t dst_rank) {
   const auto guard = lock_state();
-  return outbox_.reserve(dst_rank);
+  return send_buffer_.reserve(dst_rank);
 }
 
 bool Messenger::has(std::uint32_t src_rank, std::uint64_t message) {
   const auto guard = lock_state();
-  return inbox_.is_complete(src_rank, message);
+  return reassembly_buffer_.is_complete(src_rank, message);
 }
 
 Arrived Messenger::receive(std::uint32_t src_rank, std::uint64_t message) {
   match(src_rank, message);
   std::unique_lock guard(lock_);
   while (true) {
-    if (auto arrived = inbox_.take(src_rank, message)) return std::move(*arrived);
+    if (auto arrived = reassembly_buffer_.take(src_rank, message)) return std::move(*arrived);
     changed_.wait(guard);
   }
 }
@@ -139,7 +139,7 @@ void Messenger::match(std::uint32_t src_rank, std::uint64_t message) {
 void Messenger::reject(std::uint32_t src_rank, std::uint64_t message) {
   {
     const auto guard = lock_state();
-    inbox_.reject(src_rank, message);
+    reassembly_buffer_.reject(src_rank, message);
   }
   send_control_message(src_rank, message, FrameKind::reject);
 }
@@ -184,7 +184,7 @@ bool Messenger::drain(const std::function<void()>& meanwhile) {
   std::unique_lock guard = lock_state();
   auto last = Clock::now();
   std::uint64_t num_answers = num_answers_;
-  while (!outbox_.is_empty() || !control_messages_.is_empty()) {
+  while (!send_buffer_.is_empty() || !control_messages_.is_empty()) {
     changed_.wait_for(guard, milliseconds(20));
     guard.unlock();
     meanwhile();
@@ -201,22 +201,22 @@ bool Messenger::drain(const std::function<void()>& meanwhile) {
 
 bool Messenger::is_striping_worth(std::uint16_t host, std::uint64_t bytes) {
   const auto guard = lock_state();
-  return outbox_.is_striping_worth(host, bytes);
+  return send_buffer_.is_striping_worth(host, bytes);
 }
 
 std::vector<PathState> Messenger::paths_to(std::uint16_t host) {
   const auto guard = lock_state();
-  return outbox_.paths_to(host);
+  return send_buffer_.paths_to(host);
 }
 
 std::vector<PathUse> Messenger::uses_of_paths_to(std::uint16_t host) {
   const auto guard = lock_state();
-  return outbox_.uses_of_paths_to(host);
+  return send_buffer_.uses_of_paths_to(host);
 }
 
 std::vector<LinkLatency> Messenger::measured_links() {
   const auto guard = lock_state();
-  return outbox_.links().measured();
+  return send_buffer_.links().measured();
 }
 
 void Messenger::work() {
@@ -230,7 +230,7 @@ void Messenger::connect_router(Time now) {
     router_.reset();
     count_failed_call();
     const auto guard = lock_state();
-    outbox_.lose_router();
+    send_buffer_.lose_router();
   }
   if (now < next_call_) return;
   next_call_ = now + kCallInterval;
@@ -266,7 +266,7 @@ void Messenger::drop_called(Time now) {
     if (!channel->is_closed() || now - channel->opened() < kCallInterval) continue;
     channel.reset();
     const auto guard = lock_state();
-    outbox_.lose_connection(rank);
+    send_buffer_.lose_connection(rank);
   }
 }
 
@@ -288,8 +288,8 @@ void Messenger::fill_channels(Time now) {
   {
     const auto guard = lock_state();
     messages = control_messages_.due(now);
-    outbox_.expire(now);
-    outbox_.leave_late(now);
+    send_buffer_.expire(now);
+    send_buffer_.leave_late(now);
     is_answered = has_router && !has_router_;
     has_router_ = has_router;
   }
@@ -305,7 +305,7 @@ void Messenger::fill_channels(Time now) {
     std::optional<Departure> departure;
     {
       const auto guard = lock_state();
-      departure = outbox_.next(now, router);
+      departure = send_buffer_.next(now, router);
     }
     if (!departure) return;
     departure->header.digest = digest_of(departure->header, departure->bytes(), config_.key);
@@ -401,10 +401,10 @@ bool Messenger::take_data(const FrameHeader& header, std::span<const std::byte> 
   bool is_complete = false;
   {
     const auto guard = lock_state();
-    if (!inbox_.add(header, payload)) return false;
-    is_complete = inbox_.is_complete(header.src_rank, header.message);
+    if (!reassembly_buffer_.add(header, payload)) return false;
+    is_complete = reassembly_buffer_.is_complete(header.src_rank, header.message);
     if (is_complete && header.message_bytes == kQuestionBytes) {
-      if (const auto question = inbox_.take(header.src_rank, header.message)) {
+      if (const auto question = reassembly_buffer_.take(header.src_rank, header.message)) {
         answer(questions_.ask({header.src_rank, header.message}, question->span()));
       }
     }
@@ -420,11 +420,11 @@ void Messenger::take_control(const FrameHeader& header) {
     const auto guard = lock_state();
     ++num_answers_;
     if (header.kind == FrameKind::ack) {
-      outbox_.acknowledge(header, Clock::now());
+      send_buffer_.acknowledge(header, Clock::now());
     } else if (header.kind == FrameKind::match) {
-      outbox_.match(rank, header.message);
+      send_buffer_.match(rank, header.message);
     } else if (header.kind == FrameKind::reject) {
-      outbox_.reject(rank, header.message, Clock::now());
+      send_buffer_.reject(rank, header.message, Clock::now());
     } else {
       control_messages_.end(header);
     }

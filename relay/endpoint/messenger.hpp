@@ -22,9 +22,9 @@
 #include "endpoint/channel.hpp"
 #include "endpoint/control_messages.hpp"
 #include "endpoint/endpoint_config.hpp"
-#include "endpoint/inbox.hpp"
 #include "endpoint/match_questions.hpp"
-#include "endpoint/outbox.hpp"
+#include "endpoint/reassembly_buffer.hpp"
+#include "endpoint/send_buffer.hpp"
 #include "endpoint/start_timeouts.hpp"
 #include "endpoint/submissions.hpp"
 #include "wire/unproved_callers.hpp"
@@ -91,12 +91,12 @@ class Messenger {
 
   [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes);
   [[nodiscard]] std::vector<PathState> paths_to(std::uint16_t host);
-  /// As of the outbox.
+  /// As of the send buffer.
   [[nodiscard]] std::vector<PathUse> uses_of_paths_to(std::uint16_t host);
   [[nodiscard]] std::vector<LinkLatency> measured_links();
 
  private:
-  /// Takes the lock, and into the outbox what threads have submitted since it was held last.
+  /// Takes the lock, and into the send buffer what threads have submitted since it was held last.
   [[nodiscard]] std::unique_lock<std::mutex> lock_state();
   void take_submitted();
   void work();
@@ -141,8 +141,8 @@ class Messenger {
   // Under the lock.
   std::mutex lock_;
   std::condition_variable changed_;
-  Outbox outbox_;
-  Inbox inbox_;
+  SendBuffer send_buffer_;
+  ReassemblyBuffer reassembly_buffer_;
   ControlMessages control_messages_;
   MatchQuestions questions_;
   std::uint64_t num_answers_ = 0;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "endpoint/outbox.hpp"
+#include "endpoint/send_buffer.hpp"
 #include "routing/path_rule.hpp"
 
 namespace fairlead::relay {

@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "endpoint/control_messages.hpp"
-#include "outboxes.hpp"
+#include "send_buffers.hpp"
 
 using namespace fairlead::relay;
 using namespace fairlead::tests;

@@ -215,7 +215,7 @@ TEST_CASE("messenger: silent callers use up no more than some file descriptors")
 TEST_CASE("messenger: a match that is lost after its message has arrived counts in the end") {
   Network network(3);
   Pair pair(network);
-  const auto bytes = random_bytes(Outbox::kUnmatchedBytes, 1);
+  const auto bytes = random_bytes(SendBuffer::kUnmatchedBytes, 1);
   const auto first = pair.first.send(1, bytes, TransferMode::striped);
   while (!pair.second.has(0, first)) std::this_thread::yield();
   const std::size_t hung = GENERATE(0U, 1U);
@@ -229,7 +229,7 @@ TEST_CASE("messenger: a match that is lost after its message has arrived counts 
 TEST_CASE("messenger: a rejection that is lost ends its message in the end") {
   Network network(3);
   Pair pair(network);
-  const auto bytes = random_bytes(Outbox::kUnmatchedBytes, 1);
+  const auto bytes = random_bytes(SendBuffer::kUnmatchedBytes, 1);
   const auto first = pair.first.send(1, bytes, TransferMode::striped);
   const auto held = pair.first.send(1, bytes, TransferMode::striped);
   while (!pair.second.has(0, first)) std::this_thread::yield();

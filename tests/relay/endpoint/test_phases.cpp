@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "outboxes.hpp"
+#include "send_buffers.hpp"
 
 using namespace fairlead::relay;
 using namespace fairlead::tests;
@@ -32,7 +32,7 @@ EndpointConfig two_targets(RuleName rule) {
 // One message after the other, on paths with these real rates.
 class Program {
  public:
-  explicit Program(RuleName rule) : box_(two_targets(rule), kStart) {}
+  explicit Program(RuleName rule) : buffer_(two_targets(rule), kStart) {}
 
   void run(std::uint32_t rank, double direct_Bps, double relayed_Bps, milliseconds time) {
     const Time end = now_ + time;
@@ -41,15 +41,15 @@ class Program {
 
   /// @return bytes by the relay
   double send(std::uint32_t rank, double direct_Bps, double relayed_Bps) {
-    const TransferMode mode = box_.mode_to(rank, kBytes, now_);
+    const TransferMode mode = buffer_.mode_to(rank, kBytes, now_);
     last_mode_ = mode;
     std::array<double, 2> bytes_of_path{};
     if (mode == TransferMode::mpi) {
       pass(kBytes / direct_Bps);
       return 0.0;
     }
-    box_.match(rank, box_.add(rank, payload(kBytes), mode, now_));
-    while (auto departure = box_.next(now_, OwnRouter::ready)) {
+    buffer_.match(rank, buffer_.add(rank, payload(kBytes), mode, now_));
+    while (auto departure = buffer_.next(now_, OwnRouter::ready)) {
       const bool is_relayed = departure->header.num_hops == 2;
       bytes_of_path[is_relayed ? 1 : 0] += departure->header.segment_bytes;
       const double took_s =
@@ -57,7 +57,7 @@ class Program {
       pass(took_s);
       const std::vector<double> hops_s =
           is_relayed ? std::vector{took_s / 2, took_s / 2} : std::vector{took_s};
-      box_.acknowledge(ack(*departure, hops_s), now_);
+      buffer_.acknowledge(ack(*departure, hops_s), now_);
     }
     return bytes_of_path[1];
   }
@@ -71,7 +71,7 @@ class Program {
     now_ += std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds));
   }
 
-  Outbox box_;
+  SendBuffer buffer_;
   Time now_ = kStart;
   TransferMode last_mode_ = TransferMode::mpi;
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "outboxes.hpp"
+#include "send_buffers.hpp"
 
 using namespace fairlead::relay;
 using namespace fairlead::tests;
@@ -33,7 +33,7 @@ class Flows {
   Flows(RuleName rule, Modes modes) : modes_(modes) {
     EndpointConfig place = config(kDirect_Bps, kRelay_Bps);
     place.rule = rule;
-    for (std::size_t flow = 0; flow < 2; ++flow) boxes_.emplace_back(place, kStart);
+    for (std::size_t flow = 0; flow < 2; ++flow) buffers_.emplace_back(place, kStart);
   }
 
   /// @return bytes of each flow by the relay in each tenth of a second
@@ -49,7 +49,7 @@ class Flows {
         is_by_mpi_[flow] = false;
         continue;
       }
-      boxes_[flow].acknowledge(ack(departure), now_);
+      buffers_[flow].acknowledge(ack(departure), now_);
       const auto tenth = static_cast<std::size_t>((now_ - kStart) / milliseconds(100));
       if (tenth < kNumTenths && departure.header.num_hops == 2) {
         by_relay[flow][tenth] += departure.header.segment_bytes;
@@ -71,8 +71,8 @@ class Flows {
 
  private:
   void send(std::size_t flow) {
-    if (boxes_[flow].is_empty() && !is_by_mpi_[flow]) begin(flow);
-    while (auto departure = boxes_[flow].next(now_, OwnRouter::ready)) {
+    if (buffers_[flow].is_empty() && !is_by_mpi_[flow]) begin(flow);
+    while (auto departure = buffers_[flow].next(now_, OwnRouter::ready)) {
       const bool is_relayed = departure->header.num_hops == 2;
       Time& free = free_at_[is_relayed ? 2 : flow];
       if (is_relayed) departure->header.held_16us[1] = held_16us(flow, free - now_);
@@ -85,14 +85,14 @@ class Flows {
   void begin(std::size_t flow) {
     const TransferMode mode = modes_ == Modes::always_striped
                                   ? TransferMode::striped
-                                  : boxes_[flow].mode_to(1, kBytes, now_);
+                                  : buffers_[flow].mode_to(1, kBytes, now_);
     chosen_[flow].emplace_back(now_, mode);
     if (mode == TransferMode::mpi) {
       is_by_mpi_[flow] = true;
       free_at_[flow] = std::max(now_, free_at_[flow]) + time_of(kBytes, kDirect_Bps);
       arrivals_.emplace(free_at_[flow], std::pair(flow, Departure{}));
     } else {
-      boxes_[flow].match(1, boxes_[flow].add(1, payload(kBytes), mode, now_));
+      buffers_[flow].match(1, buffers_[flow].add(1, payload(kBytes), mode, now_));
     }
   }
 
@@ -109,7 +109,7 @@ class Flows {
   }
 
   Modes modes_;
-  std::vector<Outbox> boxes_;
+  std::vector<SendBuffer> buffers_;
   std::array<bool, 2> is_by_mpi_{};
   // When each message began, and its mode.
   std::array<std::vector<std::pair<Time, TransferMode>>, 2> chosen_;
@@ -122,7 +122,7 @@ class Flows {
 
 }  // namespace
 
-TEST_CASE("outbox: two flows that want the same relay share it and do not oscillate") {
+TEST_CASE("send buffer: two flows that want the same relay share it and do not oscillate") {
   const RuleName rule = GENERATE(RuleName::trials, RuleName::mcm);
   Flows flows(rule, Modes::always_striped);
   // After a second each has half of the relay, in every tenth of a second.
@@ -135,7 +135,7 @@ TEST_CASE("outbox: two flows that want the same relay share it and do not oscill
   }
 }
 
-TEST_CASE("outbox: two flows with the same relay leave it only to try their direct paths") {
+TEST_CASE("send buffer: two flows with the same relay leave it only to try their direct paths") {
   const RuleName rule = GENERATE(RuleName::trials, RuleName::mcm);
   Flows flows(rule, Modes::of_the_rule);
   const auto by_relay = flows.run();

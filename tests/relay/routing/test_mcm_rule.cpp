@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "outboxes.hpp"
 #include "routing/mcm_rule.hpp"
+#include "send_buffers.hpp"
 
 using namespace fairlead::relay;
 using namespace fairlead::tests;
@@ -214,13 +214,13 @@ TEST_CASE("mcm: a pair begins as an earlier run has left it") {
 TEST_CASE("mcm: while no path in use answers, the best of the others is opened") {
   EndpointConfig place = config(1e9, 1e9);
   place.rule = RuleName::mcm;
-  Outbox box(place, kStart);
-  box.add(1, payload(100), TransferMode::striped, kStart);
-  const auto first = box.next(kStart, OwnRouter::ready);
+  SendBuffer buffer(place, kStart);
+  buffer.add(1, payload(100), TransferMode::striped, kStart);
+  const auto first = buffer.next(kStart, OwnRouter::ready);
   REQUIRE(first);
   CHECK(first->header.num_hops == 1);
-  box.expire(kStart + milliseconds(400));
-  const auto second = box.next(kStart + milliseconds(400), OwnRouter::ready);
+  buffer.expire(kStart + milliseconds(400));
+  const auto second = buffer.next(kStart + milliseconds(400), OwnRouter::ready);
   REQUIRE(second);
   CHECK(second->header.num_hops == 2);
 }
@@ -228,17 +228,17 @@ TEST_CASE("mcm: while no path in use answers, the best of the others is opened")
 TEST_CASE("mcm: what acks show of hops goes into the table, without the own queue") {
   EndpointConfig place = config(1e9, 1e9);
   place.rule = RuleName::mcm;
-  Outbox box(place, kStart);
-  box.add(1, payload(2 * kMaxSegmentBytes), TransferMode::striped, kStart);
-  const auto first = box.next(kStart, OwnRouter::ready);
-  const auto second = box.next(kStart, OwnRouter::ready);
+  SendBuffer buffer(place, kStart);
+  buffer.add(1, payload(2 * kMaxSegmentBytes), TransferMode::striped, kStart);
+  const auto first = buffer.next(kStart, OwnRouter::ready);
+  const auto second = buffer.next(kStart, OwnRouter::ready);
   REQUIRE(second);
-  box.acknowledge(ack(*first, {0.004}), kStart + milliseconds(4));
-  REQUIRE(box.links().measured().size() == 1);
-  CHECK(box.links().measured().front().latency_s == Approx(0.004));
+  buffer.acknowledge(ack(*first, {0.004}), kStart + milliseconds(4));
+  REQUIRE(buffer.links().measured().size() == 1);
+  CHECK(buffer.links().measured().front().latency_s == Approx(0.004));
   // It waited for the first one: half of its 8 ms are its own.
-  box.acknowledge(ack(*second, {0.008}), kStart + milliseconds(8));
-  CHECK(box.links().measured().front().latency_s == Approx(0.004));
+  buffer.acknowledge(ack(*second, {0.008}), kStart + milliseconds(8));
+  CHECK(buffer.links().measured().front().latency_s == Approx(0.004));
 }
 
 TEST_CASE("mcm: a message that waits for room does not hold up one on another path") {
@@ -246,22 +246,22 @@ TEST_CASE("mcm: a message that waits for room does not hold up one on another pa
   place.rule = RuleName::mcm;
   place.paths_of_host[1][0].use = PathUse::standard;
   place.paths_of_host[1][1].use = PathUse::open;
-  Outbox box(place, kStart);
+  SendBuffer buffer(place, kStart);
   // Two slow messages, so that both paths are taken.
   for (int message = 0; message < 2; ++message) {
-    box.add(1, payload(kMaxSegmentBytes), TransferMode::striped, kStart);
-    const auto departure = box.next(kStart, OwnRouter::ready);
+    buffer.add(1, payload(kMaxSegmentBytes), TransferMode::striped, kStart);
+    const auto departure = buffer.next(kStart, OwnRouter::ready);
     REQUIRE(departure);
-    box.acknowledge(ack(*departure), kStart + milliseconds(200));
+    buffer.acknowledge(ack(*departure), kStart + milliseconds(200));
   }
   constexpr std::size_t kLarge = std::size_t{64} * kMaxSegmentBytes;
   for (int message = 0; message < 16; ++message) {
-    box.match(1, box.add(1, payload(kLarge), TransferMode::striped, kStart));
+    buffer.match(1, buffer.add(1, payload(kLarge), TransferMode::striped, kStart));
   }
-  while (box.next(kStart, OwnRouter::ready)) {
+  while (buffer.next(kStart, OwnRouter::ready)) {
   }
   for (const std::size_t path : {0U, 1U}) {
-    CHECK(box.paths_to(1)[path].in_flight_bytes > 0);
-    CHECK(box.paths_to(1)[path].in_flight_bytes < kLarge);
+    CHECK(buffer.paths_to(1)[path].in_flight_bytes > 0);
+    CHECK(buffer.paths_to(1)[path].in_flight_bytes < kLarge);
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever bytes come: what is taken for a header is within the limits and has these bytes, what is
-// taken for a job is usable, an inbox survives any order of segments, and a channel takes no frame
-// before the proof of the key, and after it those that are sent.
+// taken for a job is usable, a reassembly buffer survives any order of segments, and a channel
+// takes no frame before the proof of the key, and after it those that are sent.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "endpoint/channel.hpp"
-#include "endpoint/inbox.hpp"
+#include "endpoint/reassembly_buffer.hpp"
 #include "fairlead/error.hpp"
 #include "router/job.hpp"
 #include "wire/frame.hpp"
@@ -69,7 +69,8 @@ void take_times(relay::FrameHeader header) {
   check(std::ranges::all_of(*hops_s, [](double hop_s) { return hop_s >= 0.0 && hop_s < 1.1; }));
 }
 
-void take(relay::Inbox& inbox, std::span<const std::byte, relay::kFrameHeaderBytes> bytes) {
+void take(relay::ReassemblyBuffer& buffer,
+          std::span<const std::byte, relay::kFrameHeaderBytes> bytes) {
   static const std::vector<std::byte> payload(relay::kMaxSegmentBytes);
   const auto header = relay::parse_frame_header(bytes);
   if (!header) return;
@@ -79,26 +80,26 @@ void take(relay::Inbox& inbox, std::span<const std::byte, relay::kFrameHeaderByt
   take_times(*header);
   const bool is_small = header->message_bytes <= (1U << 20);
   if (header->kind != relay::FrameKind::data || !is_small) return;
-  inbox.add(*header, std::span(payload).first(header->segment_bytes));
-  if (header->digest % 4 == 0) (void)inbox.take(header->src_rank, header->message);
-  if (header->digest % 16 == 1) inbox.reject(header->src_rank, header->message);
+  buffer.add(*header, std::span(payload).first(header->segment_bytes));
+  if (header->digest % 4 == 0) (void)buffer.take(header->src_rank, header->message);
+  if (header->digest % 16 == 1) buffer.reject(header->src_rank, header->message);
 }
 
 void fuzz_frames(std::span<const std::byte> bytes) {
-  relay::Inbox inbox;
+  relay::ReassemblyBuffer buffer;
   for (; bytes.size() >= relay::kFrameHeaderBytes;
        bytes = bytes.subspan(relay::kFrameHeaderBytes)) {
-    take(inbox, bytes.first<relay::kFrameHeaderBytes>());
+    take(buffer, bytes.first<relay::kFrameHeaderBytes>());
   }
 }
 
 void fuzz_valid_frames(std::span<const std::byte> bytes) {
-  relay::Inbox inbox;
+  relay::ReassemblyBuffer buffer;
   bytes = bytes.first(std::min(bytes.size(), kMaxFrames * kSeedBytes));
   for (; bytes.size() >= kSeedBytes; bytes = bytes.subspan(kSeedBytes)) {
     const auto header = to_bytes(header_of(bytes.first<kSeedBytes>(), 4 * relay::kMaxSegmentBytes));
     check(relay::parse_frame_header(header).has_value());
-    take(inbox, header);
+    take(buffer, header);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the outbox share: three hosts, with a clock of the test's own.
+// What the tests of the send buffer share: three hosts, with a clock of the test's own.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "endpoint/outbox.hpp"
+#include "endpoint/send_buffer.hpp"
 
 namespace fairlead::tests {
 

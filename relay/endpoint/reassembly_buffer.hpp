@@ -25,7 +25,7 @@ struct Arrived {
   [[nodiscard]] std::span<const std::byte> span() const { return {bytes.get(), size_bytes}; }
 };
 
-class Inbox {
+class ReassemblyBuffer {
  public:
   /// Puts a segment in its place; what came before, or is of a message already taken, is dropped.
   /// @pre the header is a valid one of kind data, the payload has its size and its digest

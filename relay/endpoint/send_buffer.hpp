@@ -35,7 +35,7 @@ struct Departure {
   }
 };
 
-class Outbox {
+class SendBuffer {
  public:
   /// Bytes that a receiver takes before it has matched their messages.
   static constexpr std::uint64_t kUnmatchedBytes = std::uint64_t{16} << 20U;
@@ -43,7 +43,7 @@ class Outbox {
   /// messages, and makes a sender that is ahead of its receiver wait.
   static constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{256} << 20U;
 
-  Outbox(const EndpointConfig& config, Time now);
+  SendBuffer(const EndpointConfig& config, Time now);
 
   /// The mode of the next message to a rank. Messages to one host that overlap go in the same mode:
   /// else none of them would show what its mode is worth.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which segment goes next, acks, and what is sent again.
-#include "endpoint/outbox.hpp"
+#include "endpoint/send_buffer.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -38,7 +38,7 @@ std::uint32_t clock_us(Time now) {
 
 }  // namespace
 
-Outbox::Outbox(const EndpointConfig& config, Time now)
+SendBuffer::SendBuffer(const EndpointConfig& config, Time now)
     : rank_(config.rank),
       host_(config.host),
       host_of_rank_(config.host_of_rank),
@@ -51,7 +51,7 @@ Outbox::Outbox(const EndpointConfig& config, Time now)
   }
 }
 
-TransferMode Outbox::mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
+TransferMode SendBuffer::mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
   SendQueue& queue = queues_[host_of_rank_[dst_rank]];
   // Without a relay there is nothing to choose: the direct path, and without routers.
   if (!queue.has_choice()) return TransferMode::mpi;
@@ -76,32 +76,32 @@ TransferMode Outbox::mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Time n
   return state.last_mode;
 }
 
-TransferMode Outbox::choose_mode(SendQueue& queue, std::uint64_t bytes, Time now) {
+TransferMode SendBuffer::choose_mode(SendQueue& queue, std::uint64_t bytes, Time now) {
   // The rule is not asked, since what it chooses has to be done.
   return has_room(bytes) ? queue.next_mode(bytes, now) : TransferMode::mpi;
 }
 
-bool Outbox::is_striping_worth(std::uint16_t host, std::uint64_t bytes) const {
+bool SendBuffer::is_striping_worth(std::uint16_t host, std::uint64_t bytes) const {
   const SendQueue& queue = queues_[host];
   return queue.has_choice() && queue.rule->is_striping_worth(bytes);
 }
 
-std::uint64_t Outbox::reserve(std::uint32_t dst_rank) {
+std::uint64_t SendBuffer::reserve(std::uint32_t dst_rank) {
   const std::uint64_t number = ++last_number_of_rank_[dst_rank];
   reserved_[{dst_rank, number}] = false;
   return number;
 }
 
 // Numbers are given again where that is possible: receivers keep those that never come.
-void Outbox::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes,
-                     TransferMode mode, Time now) {
+void SendBuffer::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes,
+                         TransferMode mode, Time now) {
   if (last_number_of_rank_[dst_rank] == number) --last_number_of_rank_[dst_rank];
   reserved_.erase({dst_rank, number});
   if (bytes > kRendezvousHeaderBytes) queues_[host_of_rank_[dst_rank]].rule->miss(mode, bytes, now);
 }
 
-void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, TransferMode mode,
-                 Time now) {
+void SendBuffer::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload,
+                     TransferMode mode, Time now) {
   const MessageKey key{dst_rank, number};
   const std::size_t segments = num_segments(payload->size());
   const std::uint16_t host = host_of_rank_[dst_rank];
@@ -130,7 +130,7 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
   }
 }
 
-std::optional<Departure> Outbox::next(Time now, OwnRouter router) {
+std::optional<Departure> SendBuffer::next(Time now, OwnRouter router) {
   for (std::size_t turn = 0; turn < queues_.size(); ++turn) {
     next_queue_ = (next_queue_ + 1) % queues_.size();
     if (auto departure = next_of(queues_[next_queue_], now, router)) return departure;
@@ -138,7 +138,7 @@ std::optional<Departure> Outbox::next(Time now, OwnRouter router) {
   return std::nullopt;
 }
 
-std::optional<Departure> Outbox::next_of(SendQueue& queue, Time now, OwnRouter router) {
+std::optional<Departure> SendBuffer::next_of(SendQueue& queue, Time now, OwnRouter router) {
   std::optional<MessageKey> without_room;
   for (auto each = queue.waiting.begin(); each != queue.waiting.end();) {
     const auto message = messages_.find(each->message);
@@ -176,13 +176,14 @@ std::optional<Departure> Outbox::next_of(SendQueue& queue, Time now, OwnRouter r
 }
 
 // A receiver keeps what it has not matched; more than that waits until it has.
-bool Outbox::may_go(const MessageKey& key, const Message& message) const {
+bool SendBuffer::may_go(const MessageKey& key, const Message& message) const {
   if (message.is_matched || unmatched_.contains(key)) return true;
   const std::uint64_t others = unmatched_bytes_of_rank_[key.dst_rank];
   return others == 0 || others + message.payload->size() <= kUnmatchedBytes;
 }
 
-Departure Outbox::depart(SendQueue& queue, std::size_t index, const SegmentKey& segment, Time now) {
+Departure SendBuffer::depart(SendQueue& queue, std::size_t index, const SegmentKey& segment,
+                             Time now) {
   PathState& path = queue.paths[index];
   const Message& message = messages_.at(segment.message);
   const std::uint64_t bytes = size_of(segment);
@@ -217,13 +218,13 @@ Departure Outbox::depart(SendQueue& queue, std::size_t index, const SegmentKey& 
   return departure;
 }
 
-std::uint64_t Outbox::size_of(const SegmentKey& segment) const {
+std::uint64_t SendBuffer::size_of(const SegmentKey& segment) const {
   const std::uint64_t offset = std::uint64_t{segment.segment} * kMaxSegmentBytes;
   const std::uint64_t rest = messages_.at(segment.message).payload->size() - offset;
   return std::min<std::uint64_t>(rest, kMaxSegmentBytes);
 }
 
-void Outbox::acknowledge(const FrameHeader& header, Time now) {
+void SendBuffer::acknowledge(const FrameHeader& header, Time now) {
   // An ack goes the other way, so its source is the receiver of the message.
   const MessageKey key{header.src_rank, header.message};
   const auto message = messages_.find(key);
@@ -255,7 +256,7 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
 
 // What each hop took goes into the table of links without what the own segments ahead of it added,
 // as entries are of one segment. The short end of a message would make a link look fast.
-void Outbox::learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now) {
+void SendBuffer::learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now) {
   const double took_s = duration<double>(now - sent.sent).count();
   path.learn(sent.bytes, sent.bytes_ahead, took_s, held_s(header));
   const std::uint64_t whole_bytes = std::min<std::uint64_t>(header.message_bytes, kMaxSegmentBytes);
@@ -269,18 +270,18 @@ void Outbox::learn(PathState& path, const InFlight& sent, const FrameHeader& hea
   links_->learn(host_, path.planned.hops, *hops_s);
 }
 
-void Outbox::erase(std::map<MessageKey, Message>::iterator message) {
+void SendBuffer::erase(std::map<MessageKey, Message>::iterator message) {
   kept_bytes_ -= message->second.payload->size();
   messages_.erase(message);
 }
 
-void Outbox::match(std::uint32_t dst_rank, std::uint64_t number) {
+void SendBuffer::match(std::uint32_t dst_rank, std::uint64_t number) {
   remove_unmatched({dst_rank, number});
   const auto found = messages_.find({dst_rank, number});
   if (found != messages_.end()) found->second.is_matched = true;
 }
 
-void Outbox::remove_unmatched(const MessageKey& key) {
+void SendBuffer::remove_unmatched(const MessageKey& key) {
   if (const auto found = reserved_.find(key); found != reserved_.end()) found->second = true;
   const auto found = unmatched_.find(key);
   if (found == unmatched_.end()) return;
@@ -288,7 +289,7 @@ void Outbox::remove_unmatched(const MessageKey& key) {
   unmatched_.erase(found);
 }
 
-void Outbox::reject(std::uint32_t dst_rank, std::uint64_t number, Time now) {
+void SendBuffer::reject(std::uint32_t dst_rank, std::uint64_t number, Time now) {
   remove_unmatched({dst_rank, number});
   const auto found = messages_.find({dst_rank, number});
   if (found == messages_.end()) return;
@@ -310,18 +311,18 @@ void Outbox::reject(std::uint32_t dst_rank, std::uint64_t number, Time now) {
   erase(found);
 }
 
-void Outbox::take_back(std::map<SegmentKey, InFlight>::iterator found) {
+void SendBuffer::take_back(std::map<SegmentKey, InFlight>::iterator found) {
   SendQueue& queue = queues_[host_of_rank_[found->first.message.dst_rank]];
   queue.paths[found->second.path].in_flight_bytes -= found->second.bytes;
   queue.waiting.push_front(found->first);
   in_flight_.erase(found);
 }
 
-bool Outbox::bypasses_routers(const SegmentKey& segment, const InFlight& sent) const {
+bool SendBuffer::bypasses_routers(const SegmentKey& segment, const InFlight& sent) const {
   return sent.path + 1 == queues_[host_of_rank_[segment.message.dst_rank]].paths.size();
 }
 
-void Outbox::expire(Time now) {
+void SendBuffer::expire(Time now) {
   std::vector<std::pair<std::uint16_t, std::size_t>> closed;
   std::set<std::uint16_t> late;
   for (const auto& [segment, sent] : in_flight_) {
@@ -348,14 +349,14 @@ void Outbox::expire(Time now) {
   }
 }
 
-void Outbox::leave_late(Time now) {
+void SendBuffer::leave_late(Time now) {
   for (std::size_t host = 0; host < queues_.size(); ++host) {
     if (queues_[host].may_be_late(now)) leave_late(static_cast<std::uint16_t>(host), now);
   }
 }
 
 // What is under way stays where it is: it is no more than what keeps the path busy.
-void Outbox::leave_late(std::uint16_t host, Time now) {
+void SendBuffer::leave_late(std::uint16_t host, Time now) {
   SendQueue& queue = queues_[host];
   std::vector<Sending*> late;
   const Sending* next = nullptr;
@@ -381,14 +382,14 @@ void Outbox::leave_late(std::uint16_t host, Time now) {
   }
 }
 
-void Outbox::lose_router() {
+void SendBuffer::lose_router() {
   for (auto each = in_flight_.begin(); each != in_flight_.end();) {
     const auto found = each++;
     if (!bypasses_routers(found->first, found->second)) take_back(found);
   }
 }
 
-void Outbox::lose_connection(std::uint32_t dst_rank) {
+void SendBuffer::lose_connection(std::uint32_t dst_rank) {
   for (auto each = in_flight_.lower_bound({{dst_rank, 0}, 0});
        each != in_flight_.end() && each->first.message.dst_rank == dst_rank;) {
     const auto found = each++;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "outboxes.hpp"
+#include "send_buffers.hpp"
 
 using namespace fairlead::relay;
 using namespace fairlead::tests;
@@ -18,14 +18,14 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// Sends all that is in the box over two paths with these real rates; bytes by number of hops.
-std::map<int, double> share_of_paths(Outbox& box, double direct_Bps, double relayed_Bps) {
+// Sends all that is in the buffer over two paths with these real rates; bytes by number of hops.
+std::map<int, double> share_of_paths(SendBuffer& buffer, double direct_Bps, double relayed_Bps) {
   std::multimap<Time, Departure> arrivals;
   std::map<int, Time> free_at{{1, kStart}, {2, kStart}};
   std::map<int, double> share;
   Time now = kStart;
-  while (!box.is_empty()) {
-    while (auto departure = box.next(now, OwnRouter::ready)) {
+  while (!buffer.is_empty()) {
+    while (auto departure = buffer.next(now, OwnRouter::ready)) {
       const int hops = departure->header.num_hops;
       const double rate_Bps = hops == 1 ? direct_Bps : relayed_Bps;
       const double bytes = departure->header.segment_bytes;
@@ -36,7 +36,7 @@ std::map<int, double> share_of_paths(Outbox& box, double direct_Bps, double rela
     }
     REQUIRE_FALSE(arrivals.empty());
     now = arrivals.begin()->first;
-    box.acknowledge(ack(arrivals.begin()->second), now);
+    buffer.acknowledge(ack(arrivals.begin()->second), now);
     arrivals.erase(arrivals.begin());
   }
   return share;
@@ -44,41 +44,42 @@ std::map<int, double> share_of_paths(Outbox& box, double direct_Bps, double rela
 
 }  // namespace
 
-TEST_CASE("outbox: stripes are in proportion to the rates of the paths") {
-  Outbox box(config(1e8, 3e8), kStart);
-  box.add(1, payload(16 << 20), TransferMode::striped, kStart);
-  const auto share = share_of_paths(box, 1e8, 3e8);
+TEST_CASE("send buffer: stripes are in proportion to the rates of the paths") {
+  SendBuffer buffer(config(1e8, 3e8), kStart);
+  buffer.add(1, payload(16 << 20), TransferMode::striped, kStart);
+  const auto share = share_of_paths(buffer, 1e8, 3e8);
   CHECK(share.at(2) / share.at(1) == Approx(3.0).epsilon(0.15));
 }
 
-TEST_CASE("outbox: a path that has become slower than planned gets a smaller share") {
+TEST_CASE("send buffer: a path that has become slower than planned gets a smaller share") {
   // The plan says 300 MB/s for both; the direct path has a tenth of it.
-  Outbox box(config(3e8, 3e8), kStart);
-  box.add(1, payload(16 << 20), TransferMode::striped, kStart);
-  const auto share = share_of_paths(box, 3e7, 3e8);
+  SendBuffer buffer(config(3e8, 3e8), kStart);
+  buffer.add(1, payload(16 << 20), TransferMode::striped, kStart);
+  const auto share = share_of_paths(buffer, 3e7, 3e8);
   CHECK(share.at(1) < 0.2 * share.at(2));
 }
 
-TEST_CASE("outbox: a slow path that was idle is given one segment, not its share by the plan") {
-  Outbox box(config(3e8, 3e8), kStart);
-  box.add(1, payload(16 << 20), TransferMode::striped, kStart);
-  share_of_paths(box, 3e6, 3e8);
-  box.match(1, 1);
+TEST_CASE(
+    "send buffer: a slow path that was idle is given one segment, not its share by the plan") {
+  SendBuffer buffer(config(3e8, 3e8), kStart);
+  buffer.add(1, payload(16 << 20), TransferMode::striped, kStart);
+  share_of_paths(buffer, 3e6, 3e8);
+  buffer.match(1, 1);
   const Time later = kStart + std::chrono::seconds(60);
-  box.add(1, payload(5 * kMaxSegmentBytes), TransferMode::striped, later);
+  buffer.add(1, payload(5 * kMaxSegmentBytes), TransferMode::striped, later);
   int num_direct = 0;
-  while (auto departure = box.next(later, OwnRouter::ready)) {
+  while (auto departure = buffer.next(later, OwnRouter::ready)) {
     if (departure->header.num_hops == 1) ++num_direct;
   }
   CHECK(num_direct == 1);
 }
 
 TEST_CASE(
-    "outbox: in the parallel mode every connection of the direct path is used, and no relay") {
-  Outbox box(config(1e8, 3e8), kStart);
-  box.add(1, payload(16 * kMaxSegmentBytes), TransferMode::parallel, kStart);
+    "send buffer: in the parallel mode every connection of the direct path is used, and no relay") {
+  SendBuffer buffer(config(1e8, 3e8), kStart);
+  buffer.add(1, payload(16 * kMaxSegmentBytes), TransferMode::parallel, kStart);
   std::map<int, int> num_segments;
-  while (auto departure = box.next(kStart, OwnRouter::ready)) {
+  while (auto departure = buffer.next(kStart, OwnRouter::ready)) {
     CHECK(departure->header.num_hops == 1);
     ++num_segments[departure->header.connection];
   }
@@ -86,15 +87,16 @@ TEST_CASE(
   CHECK(num_segments[0] == 2);
 }
 
-TEST_CASE("outbox: in the relayed mode the best relay alone is used, and another one if it fails") {
+TEST_CASE(
+    "send buffer: in the relayed mode the best relay alone is used, and another one if it fails") {
   EndpointConfig place = config(1e9, 3e8);
   // By another host, slower.
   place.paths_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
-  Outbox box(place, kStart);
-  box.add(1, payload(12 * kMaxSegmentBytes), TransferMode::relayed, kStart);
-  const auto relays = [&box](Time now) {
+  SendBuffer buffer(place, kStart);
+  buffer.add(1, payload(12 * kMaxSegmentBytes), TransferMode::relayed, kStart);
+  const auto relays = [&buffer](Time now) {
     std::set<std::uint16_t> seen;
-    while (auto departure = box.next(now, OwnRouter::ready)) {
+    while (auto departure = buffer.next(now, OwnRouter::ready)) {
       REQUIRE(departure->header.num_hops == 2);
       seen.insert(departure->header.hops[0]);
     }
@@ -103,65 +105,67 @@ TEST_CASE("outbox: in the relayed mode the best relay alone is used, and another
   CHECK(relays(kStart) == std::set<std::uint16_t>{2});
   // Nothing comes back.
   const Time later = kStart + std::chrono::seconds(1);
-  box.expire(later);
+  buffer.expire(later);
   CHECK(relays(later) == std::set<std::uint16_t>{3});
 }
 
 TEST_CASE(
-    "outbox: of relays that are alike one takes all of a message, though slower than planned") {
+    "send buffer: of relays that are alike one takes all of a message, though slower than "
+    "planned") {
   EndpointConfig place = config(1e9, 1e8);
   place.paths_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
-  Outbox box(place, kStart);
-  box.add(1, payload(24 * kMaxSegmentBytes), TransferMode::relayed, kStart);
+  SendBuffer buffer(place, kStart);
+  buffer.add(1, payload(24 * kMaxSegmentBytes), TransferMode::relayed, kStart);
   std::deque<Departure> on_their_way;
   std::set<std::uint16_t> relays;
-  for (Time now = kStart; !box.is_empty();) {
-    while (auto departure = box.next(now, OwnRouter::ready)) {
+  for (Time now = kStart; !buffer.is_empty();) {
+    while (auto departure = buffer.next(now, OwnRouter::ready)) {
       relays.insert(departure->header.hops[0]);
       on_their_way.push_back(*departure);
     }
     REQUIRE_FALSE(on_their_way.empty());
     // At half of the planned rate.
     now += std::chrono::microseconds(1300);
-    box.acknowledge(ack(on_their_way.front()), now);
+    buffer.acknowledge(ack(on_their_way.front()), now);
     on_their_way.pop_front();
   }
   CHECK(relays.size() == 1);
 }
 
-TEST_CASE("outbox: where no relay answers, a message in the relayed mode shows nothing of relays") {
-  Outbox box(config(2e7, 1e8), kStart);
-  REQUIRE(box.is_striping_worth(1, 1 << 20));
-  box.add(1, payload(1 << 20), TransferMode::relayed, kStart);
-  while (box.next(kStart, OwnRouter::ready)) continue;
+TEST_CASE(
+    "send buffer: where no relay answers, a message in the relayed mode shows nothing of relays") {
+  SendBuffer buffer(config(2e7, 1e8), kStart);
+  REQUIRE(buffer.is_striping_worth(1, 1 << 20));
+  buffer.add(1, payload(1 << 20), TransferMode::relayed, kStart);
+  while (buffer.next(kStart, OwnRouter::ready)) continue;
   const Time later = kStart + std::chrono::seconds(1);
-  box.expire(later);
+  buffer.expire(later);
   Time now = later;
-  while (!box.is_empty()) {
-    const auto departure = box.next(now, OwnRouter::ready);
+  while (!buffer.is_empty()) {
+    const auto departure = buffer.next(now, OwnRouter::ready);
     REQUIRE(departure);
     CHECK(departure->header.num_hops == 1);
     now += milliseconds(3);
-    box.acknowledge(ack(*departure), now);
+    buffer.acknowledge(ack(*departure), now);
   }
-  CHECK(box.is_striping_worth(1, 1 << 20));
+  CHECK(buffer.is_striping_worth(1, 1 << 20));
 }
 
-TEST_CASE("outbox: a relay that was slow and idle gets one segment, by which it may recover") {
+TEST_CASE("send buffer: a relay that was slow and idle gets one segment, by which it may recover") {
   EndpointConfig place = config(1e9, 3e8);
   place.paths_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
-  Outbox box(place, kStart);
+  SendBuffer buffer(place, kStart);
   // The best relay has a hundredth of its rate.
   Time now = kStart;
-  const auto share_of_best = [&box, &now](std::size_t num_segments) {
-    box.add(1, payload(num_segments * kMaxSegmentBytes), TransferMode::relayed, now);
+  const auto share_of_best = [&buffer, &now](std::size_t num_segments) {
+    buffer.add(1, payload(num_segments * kMaxSegmentBytes), TransferMode::relayed, now);
     int num_best = 0;
-    while (!box.is_empty()) {
-      const auto departure = box.next(now, OwnRouter::ready);
+    while (!buffer.is_empty()) {
+      const auto departure = buffer.next(now, OwnRouter::ready);
       const bool is_best = departure->header.hops[0] == 2;
       if (is_best) ++num_best;
       now += milliseconds(is_best ? 20 : 1);
-      box.acknowledge(ack(*departure), now);
+      buffer.acknowledge(ack(*departure), now);
     }
     return num_best;
   };
@@ -171,62 +175,63 @@ TEST_CASE("outbox: a relay that was slow and idle gets one segment, by which it 
   CHECK(share_of_best(20) == 1);
 }
 
-TEST_CASE("outbox: stripes over relays take one connection to each host until more are faster") {
-  Outbox box(config(1e8, 3e8), kStart);
-  box.add(1, payload(16 * kMaxSegmentBytes), TransferMode::striped, kStart);
-  while (auto departure = box.next(kStart, OwnRouter::ready)) {
+TEST_CASE(
+    "send buffer: stripes over relays take one connection to each host until more are faster") {
+  SendBuffer buffer(config(1e8, 3e8), kStart);
+  buffer.add(1, payload(16 * kMaxSegmentBytes), TransferMode::striped, kStart);
+  while (auto departure = buffer.next(kStart, OwnRouter::ready)) {
     CHECK(departure->header.connection == 0);
   }
 }
 
-TEST_CASE("outbox: a slow relay gets nothing of a small message") {
-  Outbox box(config(1e9, 1e7), kStart);
-  box.add(1, payload(4 * kMaxSegmentBytes), TransferMode::striped, kStart);
-  const auto share = share_of_paths(box, 1e9, 1e7);
+TEST_CASE("send buffer: a slow relay gets nothing of a small message") {
+  SendBuffer buffer(config(1e9, 1e7), kStart);
+  buffer.add(1, payload(4 * kMaxSegmentBytes), TransferMode::striped, kStart);
+  const auto share = share_of_paths(buffer, 1e9, 1e7);
   CHECK(share.count(2) == 0);
 }
 
-TEST_CASE("outbox: a path on which frames wait for those of others is left, for a while") {
-  Outbox box(config(1e8, 3e8), kStart);
+TEST_CASE("send buffer: a path on which frames wait for those of others is left, for a while") {
+  SendBuffer buffer(config(1e8, 3e8), kStart);
   const auto num_hops_of_next = [&](Time now, std::uint16_t held_16us) {
-    box.add(1, payload(kMaxSegmentBytes), TransferMode::striped, now);
-    const auto departure = box.next(now, OwnRouter::ready);
+    buffer.add(1, payload(kMaxSegmentBytes), TransferMode::striped, now);
+    const auto departure = buffer.next(now, OwnRouter::ready);
     REQUIRE(departure);
     FrameHeader header = ack(*departure);
     header.held_16us[1] = held_16us;
-    box.acknowledge(header, now + milliseconds(20));
+    buffer.acknowledge(header, now + milliseconds(20));
     return departure->header.num_hops;
   };
   // 16 of the 20 ms.
   CHECK(num_hops_of_next(kStart, 1000) == 2);
-  CHECK(box.paths_to(1)[1].latency_s > 3e-3);
+  CHECK(buffer.paths_to(1)[1].latency_s > 3e-3);
   CHECK(num_hops_of_next(kStart + milliseconds(30), 0) == 1);
   CHECK(num_hops_of_next(kStart + milliseconds(2500), 0) == 2);
 }
 
-TEST_CASE("outbox: a slow direct path is left also where messages overlap all the time") {
+TEST_CASE("send buffer: a slow direct path is left also where messages overlap all the time") {
   // Two messages are on their way at any time, as in programs whose ranks run ahead by a step.
   constexpr std::size_t kBytes = std::size_t{4} * kMaxSegmentBytes;
   const milliseconds step(GENERATE(160, 200, 240));
   // Acks that are held up come with that of the last segment.
   const bool come_together = GENERATE(false, true);
-  Outbox box(config(1e7, 1e7), kStart);
+  SendBuffer buffer(config(1e7, 1e7), kStart);
   std::multimap<Time, Departure> arrivals;
   std::map<int, Time> free_at{{1, kStart}, {2, kStart}};
   std::vector<Departure> departed;
   Time now = kStart;
   std::map<TransferMode, int> last_modes;
   for (int message = 0; message < 60; ++message) {
-    const TransferMode mode = box.mode_to(1, kBytes, now);
+    const TransferMode mode = buffer.mode_to(1, kBytes, now);
     if (message >= 40) ++last_modes[mode];
     if (mode == TransferMode::mpi) {
       now += milliseconds(262);
     } else {
-      box.match(1, box.add(1, payload(kBytes), mode, now));
+      buffer.match(1, buffer.add(1, payload(kBytes), mode, now));
     }
     const Time next_message = now + step;
     while (true) {
-      while (auto departure = box.next(now, OwnRouter::ready)) {
+      while (auto departure = buffer.next(now, OwnRouter::ready)) {
         const int hops = departure->header.num_hops;
         const double rate_Bps = hops == 1 ? 1e6 : 1e7;
         const double ns = 1e9 * departure->header.segment_bytes / rate_Bps;
@@ -241,7 +246,7 @@ TEST_CASE("outbox: a slow direct path is left also where messages overlap all th
       }
       if (arrivals.empty() || arrivals.begin()->first > next_message) break;
       now = std::max(now, arrivals.begin()->first);
-      box.acknowledge(ack(arrivals.begin()->second), now);
+      buffer.acknowledge(ack(arrivals.begin()->second), now);
       arrivals.erase(arrivals.begin());
     }
     now = std::max(now, next_message);
