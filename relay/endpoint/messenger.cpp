@@ -20,14 +20,14 @@ constexpr milliseconds kCallInterval{200};
 // One that takes nothing for so long is left; what it may have taken is repeated.
 constexpr std::chrono::seconds kStallTime{2};
 // A connection that has not proved the key until then is closed.
-constexpr std::chrono::seconds kGreetingTime{2};
+constexpr std::chrono::seconds kHandshakeTime{2};
 // How long callers wait when the program has no file descriptor left.
 constexpr milliseconds kAcceptInterval{100};
 constexpr std::chrono::seconds kDrainTime{60};
 constexpr int kPoll_ms = 50;
 
 bool is_silent(const Channel& channel, Time now) {
-  return !channel.is_open() && now - channel.opened() > kGreetingTime;
+  return !channel.is_open() && now - channel.opened() > kHandshakeTime;
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ void Messenger::start(std::vector<Address> address_of_rank) {
   std::set<std::string> hosts;
   for (const Address& address : address_of_rank_) hosts.insert(address.host);
   for (const std::string& host : hosts) hosts_of_job_.insert(canonical(host));
-  router_awaited_until_ = Clock::now() + kGreetingTime;
+  router_awaited_until_ = Clock::now() + kHandshakeTime;
   const WithoutSignals without_signals;
   thread_ = std::thread([this] { work(); });
 }

@@ -47,7 +47,7 @@ int unsent_bytes(Socket& socket) {
 }  // namespace
 
 // Repeats a step that may be blocked until it is complete. False: the connection has ended.
-// The greeting has made the socket one that does not block.
+// The handshake has made the socket one that does not block.
 asio::awaitable<bool> Connection::finish(Socket::wait_type readiness, const Step& step) {
   Progress progress = step();
   while (progress == Progress::blocked) {
@@ -199,7 +199,8 @@ void Connection::close() {
   socket_.close(ignored);
 }
 
-asio::awaitable<bool> greet(Socket& socket, const relay::Hello& hello, const relay::Key& key) {
+asio::awaitable<bool> shake_hands(Socket& socket, const relay::Hello& hello,
+                                  const relay::Key& key) {
   asio::error_code failed;
   auto token = asio::redirect_error(asio::use_awaitable, failed);
   const relay::HelloBytes hello_bytes = relay::to_bytes(hello);

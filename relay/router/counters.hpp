@@ -12,7 +12,7 @@ namespace fairlead::router {
 /// Why a frame or a connection was dropped.
 enum class Drop : std::uint8_t {
   bad_frame,
-  bad_greeting,
+  bad_handshake,
   wrong_key,
   too_many_connections,
   stalled,

@@ -156,7 +156,7 @@ void read_parts(Channel& channel, const Descriptor& end, std::span<const std::by
   }
 }
 
-void fuzz_greeting(std::span<const std::byte> bytes, bool is_calling) {
+void fuzz_handshake(std::span<const std::byte> bytes, bool is_calling) {
   Ends ends;
   Channel channel = is_calling ? Channel::calling(std::move(ends.near), 0, kKey)
                                : Channel::answering(std::move(ends.near), kKey);
@@ -164,7 +164,7 @@ void fuzz_greeting(std::span<const std::byte> bytes, bool is_calling) {
   check(!channel.is_open());
 }
 
-Channel greeted(Ends& ends) {
+Channel shake_hands(Ends& ends) {
   Channel channel = Channel::answering(std::move(ends.near), kKey);
   const auto none = [](auto&, auto) { check(false); };
   const auto hello = to_bytes(relay::make_hello(relay::Role::process, 1, kKey));
@@ -183,7 +183,7 @@ Channel greeted(Ends& ends) {
 
 void fuzz_channel(std::span<const std::byte> bytes) {
   Ends ends;
-  Channel channel = greeted(ends);
+  Channel channel = shake_hands(ends);
   std::span<const std::byte> rest = bytes;
   const auto take = [&rest](std::span<const std::byte> part) {
     check(part.size() <= rest.size() && std::memcmp(part.data(), rest.data(), part.size()) == 0);
@@ -233,7 +233,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 2:
     case 3:
-      fuzz_greeting(rest, bytes[0] == std::byte{2});
+      fuzz_handshake(rest, bytes[0] == std::byte{2});
       break;
     case 4:
       fuzz_channel(rest);
