@@ -57,7 +57,7 @@ void end() noexcept try {
   forget_schedules(comm_world());
   forget_schedules(comm_self());
   const CollectivesState& state = collectives_state();
-  if (state.plan.drift.is_on()) leave_drift_counts(state.rank);
+  if (state.plan.drift.is_on()) write_drift_counts(state.rank);
 } catch (...) {
   complain("what was kept of them cannot be freed");
 }

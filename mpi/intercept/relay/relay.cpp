@@ -234,7 +234,7 @@ void end() noexcept try {
   if (!relay.messenger->drain(complete_freed)) complain("some messages were not acknowledged");
   wait_for_others();
   complete_freed();
-  leave_relay_traffic();
+  write_relay_traffic();
   ask_before_freeing(nullptr);
   relay.messenger.reset();
   mpi().Comm_free(&relay.world);

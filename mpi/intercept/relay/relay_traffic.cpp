@@ -43,7 +43,7 @@ nlohmann::ordered_json measured_links() {
 
 }  // namespace
 
-void leave_relay_traffic() {
+void write_relay_traffic() {
   const Relay& relay = feature();
   auto by_mpi = nlohmann::ordered_json::array();
   auto paths = nlohmann::ordered_json::array();
@@ -78,7 +78,7 @@ void leave_relay_traffic() {
                                          {"paths", paths},
                                          {"table", table},
                                          {"links", measured_links()}};
-  leave_in_record("relay", static_cast<int>(relay.own_rank), record, "what paths carried");
+  write_record("relay", static_cast<int>(relay.own_rank), record, "what paths carried");
 }
 
 }  // namespace fairlead::intercept::relay

@@ -53,8 +53,8 @@ bool begin(const Session& session) noexcept try {
 // What the ranks have sent is then not what they send where nothing is reordered.
 void end() noexcept try {
   if (const int count = reorder_state().num_reordered.load(); count > 0) {
-    leave_in_record("reorder", reorder_state().world_rank, {{"topologies", count}},
-                    "that topologies were reordered");
+    write_record("reorder", reorder_state().world_rank, {{"topologies", count}},
+                 "that topologies were reordered");
   }
 } catch (const std::exception& error) {
   complain(error.what());

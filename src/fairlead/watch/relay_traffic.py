@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 import pydantic
 
-from fairlead.watch.left_records import left_records
+from fairlead.watch.run_records import read_records
 
 __all__ = ["LearnedPath", "OfProcess", "RelayTraffic", "load_relay_traffic", "of_processes"]
 
@@ -122,7 +122,7 @@ def of_processes(folder: Path, num_hosts: int) -> list[OfProcess]:
     """The files in this folder; one that names hosts which the run has not counts as missing."""
     return [
         process
-        for process in left_records(folder, "relay", OfProcess)
+        for process in read_records(folder, "relay", OfProcess)
         if max(process.hosts()) < num_hosts
     ]
 
