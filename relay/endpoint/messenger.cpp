@@ -95,7 +95,7 @@ std::optional<PendingSend> Messenger::begin_send(std::uint32_t dst_rank, std::ui
                                                  bool must_use_routers) {
   const auto guard = lock_state();
   TransferMode mode = fixed ? *fixed : send_buffer_.mode_to(dst_rank, bytes, Clock::now());
-  if (fixed && !send_buffer_.has_room(bytes)) mode = TransferMode::mpi;
+  if (fixed && !send_buffer_.has_space(bytes)) mode = TransferMode::mpi;
   if (mode == TransferMode::mpi) {
     if (!must_use_routers) return std::nullopt;
     mode = TransferMode::direct;

@@ -78,7 +78,7 @@ TransferMode SendBuffer::mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Ti
 
 TransferMode SendBuffer::choose_mode(SendQueue& queue, std::uint64_t bytes, Time now) {
   // The rule is not asked, since what it chooses has to be done.
-  return has_room(bytes) ? queue.next_mode(bytes, now) : TransferMode::mpi;
+  return has_space(bytes) ? queue.next_mode(bytes, now) : TransferMode::mpi;
 }
 
 bool SendBuffer::is_striping_worth(std::uint16_t host, std::uint64_t bytes) const {
@@ -139,7 +139,7 @@ std::optional<Departure> SendBuffer::next(Time now, OwnRouter router) {
 }
 
 std::optional<Departure> SendBuffer::next_of(SendQueue& queue, Time now, OwnRouter router) {
-  std::optional<MessageKey> without_room;
+  std::optional<MessageKey> without_space;
   for (auto each = queue.waiting.begin(); each != queue.waiting.end();) {
     const auto message = messages_.find(each->message);
     if (message == messages_.end() || message->second.is_acknowledged[each->segment]) {
@@ -152,15 +152,15 @@ std::optional<Departure> SendBuffer::next_of(SendQueue& queue, Time now, OwnRout
       continue;
     }
     Sending& sending = message->second.sending;
-    const bool has_to_wait = without_room == each->message;
+    const bool has_to_wait = without_space == each->message;
     const auto path =
         has_to_wait ? std::nullopt : queue.choose(sending, size_of(*each), now, router);
-    // Those in another mode may have room. Behind the first one of the last mode there are no
+    // Those in another mode may have space. Behind the first one of the last mode there are no
     // others.
     if (!path && !queue.rule->is_one_path_a_message() && sending.current_mode() == queue.mode())
       break;
     if (!path) {
-      without_room = each->message;
+      without_space = each->message;
       ++each;
       continue;
     }

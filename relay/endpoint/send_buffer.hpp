@@ -49,7 +49,7 @@ class SendBuffer {
   /// else none of them would show what its mode is worth.
   [[nodiscard]] TransferMode mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
   /// Whether a message of this size may be kept; a larger one than all may be the only one.
-  [[nodiscard]] bool has_room(std::uint64_t bytes) const {
+  [[nodiscard]] bool has_space(std::uint64_t bytes) const {
     return kept_bytes_ == 0 || kept_bytes_ + bytes <= kMaxKeptBytes;
   }
   /// Whether routers are expected to be faster now, without a trial.
@@ -68,7 +68,7 @@ class SendBuffer {
     add(dst_rank, number, std::move(payload), mode, now);
     return number;
   }
-  /// The next segment for which a path has room.
+  /// The next segment for which a path has space.
   [[nodiscard]] std::optional<Departure> next(Time now, OwnRouter router);
 
   void acknowledge(const FrameHeader& header, Time now);

@@ -92,7 +92,7 @@ std::optional<std::size_t> SendQueue::choose(Sending& sending, std::uint64_t byt
   }
   if (best && router == OwnRouter::busy) return std::nullopt;
   if (!best) best = without_routers;
-  return paths[*best].has_room(bytes) ? best : std::nullopt;
+  return paths[*best].has_space(bytes) ? best : std::nullopt;
 }
 
 bool SendQueue::may_be_late(Time now) const {

@@ -80,11 +80,11 @@ bool Connection::has_taken_some() {
   return left_bytes < std::exchange(unsent_bytes_, left_bytes);
 }
 
-asio::awaitable<bool> Connection::wait_for_room() {
+asio::awaitable<bool> Connection::wait_for_space() {
   while (true) {
     // Awaited in the condition of a loop, it crashes as compiled by GCC 12.
-    const bool has_room = co_await queue_.wait_for_room();
-    if (has_room || !has_taken_some()) co_return has_room;
+    const bool has_space = co_await queue_.wait_for_space();
+    if (has_space || !has_taken_some()) co_return has_space;
     note_taken();
   }
 }

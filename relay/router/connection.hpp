@@ -33,9 +33,9 @@ class Connection {
 
   [[nodiscard]] FrameQueue& queue() { return queue_; }
   [[nodiscard]] Socket& socket() { return socket_; }
-  /// Waits while the queue has no room and the other end takes something of what is sent to it.
+  /// Waits while the queue has no space and the other end takes something of what is sent to it.
   /// @return false if it takes nothing
-  [[nodiscard]] asio::awaitable<bool> wait_for_room();
+  [[nodiscard]] asio::awaitable<bool> wait_for_space();
   /// Whether the other end has taken nothing of a write for too long, or sent nothing of a frame
   /// for which others wait.
   [[nodiscard]] bool is_stalled(Clock::time_point now);

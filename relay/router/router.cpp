@@ -259,8 +259,8 @@ asio::awaitable<void> Router::read_all(JobPtr job, ConnectionPtr from, relay::Ro
     count(*job, *header);
     if (next && next->queue().is_full()) {
       ++counters_.pauses;
-      if (!co_await next->wait_for_room()) {
-        counters_.drop(Drop::no_room);
+      if (!co_await next->wait_for_space()) {
+        counters_.drop(Drop::queue_full);
         continue;
       }
     }

@@ -42,12 +42,12 @@ class PathRule {
   /// The path of a segment.
   /// @param paths  those by routers, the direct one first
   /// @param taken  the path of the message's segments; a rule by which they take one path sets it
-  /// @return none if all of them have failed; one without room if the segment has to wait
+  /// @return none if all of them have failed; one without space if the segment has to wait
   [[nodiscard]] virtual std::optional<std::size_t> choose(std::span<PathState> paths,
                                                           TransferMode mode, std::uint64_t bytes,
                                                           Time now,
                                                           std::optional<std::size_t>& taken) = 0;
-  /// Whether all segments of a message take one path. Those of another message may have room then.
+  /// Whether all segments of a message take one path. Those of another message may have space then.
   [[nodiscard]] virtual bool is_one_path_a_message() const { return false; }
   /// Messages by routers in this mode have taken so long, from the first byte to now.
   virtual void learn(TransferMode mode, std::uint64_t bytes, double seconds, Time now) = 0;

@@ -39,7 +39,7 @@ double PathState::expected_s(std::uint64_t bytes) const {
   return latency_s + static_cast<double>(in_flight_bytes + bytes) / rate_Bps;
 }
 
-bool PathState::has_room(std::uint64_t bytes) const {
+bool PathState::has_space(std::uint64_t bytes) const {
   return in_flight_bytes == 0 || in_flight_bytes + bytes <= window_bytes(*this);
 }
 

@@ -41,7 +41,7 @@ struct PathState {
   /// Whether it has not failed to answer, lately.
   [[nodiscard]] bool is_open(Time now) const { return now >= closed_until; }
   /// Whether one more segment keeps it busy rather than waits before it.
-  [[nodiscard]] bool has_room(std::uint64_t bytes) const;
+  [[nodiscard]] bool has_space(std::uint64_t bytes) const;
   /// Whether it was idle for so long that what is known of it may be old.
   [[nodiscard]] bool is_stale(Time now) const;
 

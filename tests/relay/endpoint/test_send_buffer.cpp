@@ -39,23 +39,23 @@ TEST_CASE("send buffer: the MPI carries messages of a sender that is far ahead o
     number = buffer.add(1, payload(kBytes), TransferMode::striped, kStart);
   }
   CHECK(buffer.mode_to(1, kBytes, kStart) == TransferMode::mpi);
-  CHECK_FALSE(buffer.has_room(1));
+  CHECK_FALSE(buffer.has_space(1));
   // One is rejected, another arrives.
   buffer.reject(1, number, kStart);
-  CHECK(buffer.has_room(kBytes));
-  CHECK_FALSE(buffer.has_room(kBytes + 1));
+  CHECK(buffer.has_space(kBytes));
+  CHECK_FALSE(buffer.has_space(kBytes + 1));
   while (const auto departure = buffer.next(kStart, OwnRouter::ready)) {
     buffer.acknowledge(ack(*departure), kStart);
   }
-  CHECK(buffer.has_room(2 * kBytes));
+  CHECK(buffer.has_space(2 * kBytes));
   CHECK(buffer.mode_to(1, kBytes, kStart) != TransferMode::mpi);
 }
 
 TEST_CASE("send buffer: a message that is larger than all that is kept goes alone") {
   SendBuffer buffer(config(1e8, 3e9), kStart);
-  CHECK(buffer.has_room(SendBuffer::kMaxKeptBytes + 1));
+  CHECK(buffer.has_space(SendBuffer::kMaxKeptBytes + 1));
   buffer.add(1, payload(1), TransferMode::striped, kStart);
-  CHECK_FALSE(buffer.has_room(SendBuffer::kMaxKeptBytes));
+  CHECK_FALSE(buffer.has_space(SendBuffer::kMaxKeptBytes));
 }
 
 TEST_CASE("send buffer: what is not acknowledged goes by another path") {

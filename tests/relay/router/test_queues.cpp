@@ -116,7 +116,7 @@ TEST_CASE("router: who takes a little at a time loses nothing of a full queue") 
   }
 
   CHECK(taken_bytes < (std::size_t{1} << 20U));
-  CHECK(drops(network.router(0), router::Drop::no_room) == 0);
+  CHECK(drops(network.router(0), router::Drop::queue_full) == 0);
 }
 
 TEST_CASE("router: frames to one that takes nothing do not hold up those behind them") {
@@ -131,7 +131,7 @@ TEST_CASE("router: frames to one that takes nothing do not hold up those behind 
   asio::write(socket, asio::buffer("xyz", 3));
   std::array<std::byte, relay::kFrameHeaderBytes + 3> bytes;
   CHECK(asio::read(good, asio::buffer(bytes)) == bytes.size());
-  CHECK(drops(network.router(0), router::Drop::no_room) > 0);
+  CHECK(drops(network.router(0), router::Drop::queue_full) > 0);
   // Not because that one had been dropped.
   CHECK(drops(network.router(0), router::Drop::stalled) == 0);
 }

@@ -241,7 +241,7 @@ TEST_CASE("mcm: what acks show of hops goes into the table, without the own queu
   CHECK(buffer.links().measured().front().latency_s == Approx(0.004));
 }
 
-TEST_CASE("mcm: a message that waits for room does not hold up one on another path") {
+TEST_CASE("mcm: a message that waits for space does not hold up one on another path") {
   EndpointConfig place = config(1e9, 1e9);
   place.rule = RuleName::mcm;
   place.paths_of_host[1][0].use = PathUse::standard;
