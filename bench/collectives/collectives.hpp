@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways of making collectives in SMPI, in addition to those of mpi/tune.
+// Algorithms of collectives in SMPI, in addition to those of mpi/tune.
 #pragma once
 
 #include <mpi.h>

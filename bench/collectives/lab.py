@@ -135,14 +135,14 @@ def row(choice: Choice, tuning: Tuning, program: TuningProgram, rounds: int) -> 
         drops_slower=False,
         limit_s=LIMIT_S,
     )
-    native_s, way_s = times.rounds_s.T
-    both = np.isfinite(way_s)
-    gain = paired_gain(way_s[both], native_s[both])
+    native_s, other_s = times.rounds_s.T
+    both = np.isfinite(other_s)
+    gain = paired_gain(other_s[both], native_s[both])
     return {
         **facts,
         "method": choice.name,
         "native_s": float(np.median(native_s)),
-        "tuned_s": float(np.median(way_s[both])),
+        "tuned_s": float(np.median(other_s[both])),
         "saves": [gain.ratio, gain.low_ratio, gain.high_ratio],
         "is_right": all(times.is_right),
         "rounds": int(both.sum()),

@@ -25,7 +25,7 @@ int scatter(const void* out, int out_count, MPI_Datatype out_type, void* in, int
 /// From now on executors take these as the MPI's own, in groups of hosts and inside a host.
 void make_native();
 
-/// They as a way of making calls; the other operations are SMPI's.
+/// They as algorithms of calls; the other operations are SMPI's.
 [[nodiscard]] fairlead::tune::Calls calls(MPI_Comm comm);
 
 }  // namespace bench::mpich2

@@ -115,7 +115,7 @@ def time_peers(
         is_too_large = peer in BINE and bine_bytes(call, num_hosts) > MAX_BINE_BYTES
         if peer in recording.row(row) or is_too_large:
             continue
-        method, settings = way_of(call.operation, peer)
+        method, settings = algorithm_of(call.operation, peer)
         # A run for each size: what fails at one may work at another.
         try:
             time_s = simulation.times_s(method, [call], settings)[call]
@@ -131,7 +131,7 @@ def peers_of(operation: str) -> list[str]:
     return [*LIBRARIES, *(f"smpi {name}" for name in ALGORITHMS[operation].split())]
 
 
-def way_of(operation: str, peer: str) -> tuple[str, list[str]]:
+def algorithm_of(operation: str, peer: str) -> tuple[str, list[str]]:
     """Method of the program and settings of SMPI for a peer."""
     if peer in SELECTORS:
         return "native", [f"smpi/coll-selector:{peer}"]

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times collective operations in SMPI, and checks what they deliver.
 //
-// timed METHOD OPERATION:BYTES:ROOT...   METHOD: native, mpich2, bine_small, bine_large, or the
-// path
-//                                        of a file with a list of schedules, one for each call
-// timed FILE OPERATION:BYTES:ROOT:WAY... WAY: an index in that list, or mpich2; what the schedules
-//                                        leave to the MPI is then MPICH2's, too
+// timed METHOD OPERATION:BYTES:ROOT...
+//   METHOD: native, mpich2, bine_small, bine_large, or the path of a file with a list of schedules,
+//   one for each call
+// timed FILE OPERATION:BYTES:ROOT:ALGORITHM...
+//   ALGORITHM: an index in that list, or mpich2; what the schedules leave to the MPI is then
+//   MPICH2's, too
 //
 // BYTES is the whole message of bcast, reduce and allreduce, the block of one rank of scatter and
 // gather, and what a rank holds in all of the others. Prints two lines for each: operation, bytes,
@@ -37,7 +38,7 @@ struct Asked {
   std::string operation;
   std::uint64_t bytes = 0;
   int root = 0;
-  std::string way{};  ///< empty: that of all calls
+  std::string algorithm{};  ///< empty: that of all calls
 };
 
 int world_rank() {
@@ -115,7 +116,7 @@ Asked asked_in(const std::string& text) {
   std::getline(fields, asked.operation, ':');
   std::getline(fields, bytes, ':');
   std::getline(fields, root, ':');
-  std::getline(fields, asked.way);
+  std::getline(fields, asked.algorithm);
   asked.bytes = std::stoul(bytes);
   asked.root = std::stoi(root);
   return asked;
@@ -140,21 +141,21 @@ Calls smpi_calls(MPI_Comm comm) {
   return calls;
 }
 
-using WayOfCall = std::function<Calls(std::size_t index, const Asked&)>;
+using AlgorithmOfCall = std::function<Calls(std::size_t index, const Asked&)>;
 
 /// By the schedules of a file.
-WayOfCall planned_ways(const std::string& path) {
+AlgorithmOfCall planned_algorithms(const std::string& path) {
   return [schedules = bench::schedules_in(path)](std::size_t index, const Asked& asked) {
     const MPI_Comm comm = MPI_COMM_WORLD;
-    if (!asked.way.empty()) bench::mpich2::make_native();
-    if (asked.way == "mpich2") return bench::mpich2::calls(comm);
-    const std::size_t number = asked.way.empty() ? index : std::stoul(asked.way);
+    if (!asked.algorithm.empty()) bench::mpich2::make_native();
+    if (asked.algorithm == "mpich2") return bench::mpich2::calls(comm);
+    const std::size_t number = asked.algorithm.empty() ? index : std::stoul(asked.algorithm);
     return fairlead::tune::planned_calls(schedules.at(number), bench::members_of(comm));
   };
 }
 
-/// The way in which each call is made.
-WayOfCall ways_of(const std::string& method) {
+/// The algorithm of each call.
+AlgorithmOfCall algorithms_of(const std::string& method) {
   const MPI_Comm comm = MPI_COMM_WORLD;
   // What SMPI is set to use: a library's selector, or one algorithm.
   if (method == "native") {
@@ -169,17 +170,17 @@ WayOfCall ways_of(const std::string& method) {
   if (method == "bine_large") {
     return [=](std::size_t, const Asked&) { return bench::bine_large(comm); };
   }
-  return planned_ways(method);
+  return planned_algorithms(method);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const auto ways = ways_of(argv[1]);
+  const auto algorithms = algorithms_of(argv[1]);
   for (int index = 2; index < argc; ++index) {
     const Asked asked = asked_in(argv[index]);
-    time_call(asked, ways(static_cast<std::size_t>(index - 2), asked));
+    time_call(asked, algorithms(static_cast<std::size_t>(index - 2), asked));
   }
   MPI_Finalize();
   return 0;

@@ -21,7 +21,7 @@ from fairlead.act.plan.relay import RELAY_RULES, new_key, write_relay_plan
 from fairlead.act.preload import preload_variables
 from fairlead.act.relay.counters import router_counters
 from fairlead.act.relay.routers import run_routers
-from fairlead.decide.routes import MOST_RELAYS, probed_path_table
+from fairlead.decide.host_paths import MOST_RELAYS, probed_path_table
 from fairlead.lab import Lab
 from fairlead.model.network import Network
 

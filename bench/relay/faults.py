@@ -42,7 +42,7 @@ from fairlead.act.plan.relay import RouterPlace, new_key, write_relay_plan
 from fairlead.act.preload import preload_variables
 from fairlead.act.relay.counters import router_counters
 from fairlead.act.relay.routers import router_program
-from fairlead.decide.routes import path_table
+from fairlead.decide.host_paths import path_table
 from fairlead.lab import Lab, Scenario
 from fairlead.lab.addresses import address_of_host
 from fairlead.model.network import Network

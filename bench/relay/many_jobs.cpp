@@ -27,18 +27,18 @@ namespace relay = fairlead::relay;
 
 namespace {
 
-/// The messenger's rule for whole messages of one class (relay/endpoint/outbox.cpp).
+/// The messenger's rule for whole messages of one class (relay/endpoint/send_buffer.cpp).
 struct Rule {
   relay::TrialRule choice;
   relay::SlowdownDetector detector{};
-  relay::Way last_way = relay::Way::mpi;
+  relay::TransferMode last_mode = relay::TransferMode::mpi;
 
-  relay::Way next(std::uint64_t bytes, relay::Time now) {
+  relay::TransferMode next(std::uint64_t bytes, relay::Time now) {
     const bool is_slower = detector.add_message(now);
-    if (const auto gap_s = detector.last_gap_s()) choice.add_interval(last_way, *gap_s, now);
+    if (const auto gap_s = detector.last_gap_s()) choice.add_interval(last_mode, *gap_s, now);
     if (is_slower) choice.note_slowdown(now);
-    last_way = choice.next(bytes, now);
-    return last_way;
+    last_mode = choice.next(bytes, now);
+    return last_mode;
   }
 };
 
@@ -117,22 +117,22 @@ void send_striped(const Settings& settings, PacedHosts& hosts, const Message& me
 
 void send(const Settings& settings, PacedHosts& hosts, const Message& message) {
   const std::uint64_t bytes = settings.message_bytes;
-  relay::Way way = relay::Way::mpi;
+  relay::TransferMode mode = relay::TransferMode::mpi;
   const bool learns = message.rule && settings.learns();
-  if (learns) way = message.rule->next(bytes, now());
+  if (learns) mode = message.rule->next(bytes, now());
   if (message.rule && settings.mode == "planned" && message.rule->choice.is_striping_worth(bytes)) {
-    way = relay::Way::striped;
+    mode = relay::TransferMode::striped;
   }
   const double begin_s = s4u::Engine::get_clock();
-  if (way == relay::Way::striped) {
+  if (mode == relay::TransferMode::striped) {
     send_striped(settings, hosts, message);
-  } else if (way == relay::Way::relayed) {
+  } else if (mode == relay::TransferMode::relayed) {
     std::uint64_t left_bytes = bytes;
     use_path(settings, hosts, message, message.relays.front(), &left_bytes);
   } else {
     hosts.finish(hosts.start(message.job, message.src, message.dst, bytes, false));
   }
-  if (learns) message.rule->choice.learn(way, bytes, s4u::Engine::get_clock() - begin_s, now());
+  if (learns) message.rule->choice.learn(mode, bytes, s4u::Engine::get_clock() - begin_s, now());
 }
 
 /// One of a job's messages in each round; a round ends when all have arrived.
@@ -228,8 +228,8 @@ Job read_job(Network& network, const Settings& settings, std::size_t number_of_j
       message.relays.push_back(network.hosts[hosts[by]]);
     }
     if (num_relays == 0) continue;
-    relay::WayRates planned{{direct_Bps, direct_s}, {all_Bps, all_s}};
-    if (settings.mode != "striped") planned.relayed = relay::WayRate(relayed_Bps, relayed_s);
+    relay::ModeRates planned{{direct_Bps, direct_s}, {all_Bps, all_s}};
+    if (settings.mode != "striped") planned.relayed = relay::ModeRate(relayed_Bps, relayed_s);
     message.rule = std::make_unique<Rule>(Rule{{planned, relay::Time{}}});
   }
   job.barrier = s4u::Barrier::create(static_cast<unsigned>(job.messages.size()));
@@ -240,7 +240,7 @@ Job read_job(Network& network, const Settings& settings, std::size_t number_of_j
 
 int main(int argc, char** argv) {
   s4u::Engine engine(&argc, argv);
-  // Bare links: no overhead of TCP, no window, no traffic of acknowledgements.
+  // Bare links: no overhead of TCP, no window, no traffic of acks.
   for (const char* option : {"network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0",
                              "network/bandwidth-factor:1", "network/latency-factor:1",
                              "network/weight-S:0", "contexts/stack-size:64"}) {

@@ -4,11 +4,11 @@
 
 256 hosts in racks behind shared uplinks, each pair of hosts with a rate of its own; two jobs on
 each host. Each job has measured the pairs of its hosts while nothing else ran, and plans its relays
-from that alone (decide/routes). All run at once: without relays; with relays by the rules of the
-program, of which the messenger's compares what whole messages take, and takes one path where others
-fill the network, and the routers' lets other jobs have an interface first; by all paths also where
-others fill the network; by the messenger's rule alone; by the plan alone; and by the messenger's
-rule with idle relays only. Network, jobs and messages are the same each time.
+from that alone (decide/host_paths). All run at once: without relays; with relays by the rules of
+the program, of which the messenger's compares what whole messages take, and takes one path where
+others fill the network, and the routers' lets other jobs have an interface first; by all paths also
+where others fill the network; by the messenger's rule alone; by the plan alone; and by the
+messenger's rule with idle relays only. Network, jobs and messages are the same each time.
 
 Printed is, for each job, the mean time of a round of messages as part of that without relays.
 """
@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import fairlead as fl
-from fairlead.decide.routes import HOP_S, MESSAGE_BYTES, path_table
+from fairlead.decide.host_paths import HOP_S, MESSAGE_BYTES, path_table
 from fairlead.flows.compare.statistics import mean_interval
 
 ROOT = Path(__file__).parents[2]
@@ -126,14 +126,14 @@ def job_lines(
     lines.append(str(len(pairs)))
     for src, dst in pairs:
         # The simulation has paths by one relay.
-        routes = [route for route in table.between(src, dst) if len(route.hops) <= 2]
-        direct, *relayed = routes
-        all_Bps = min(sum(one.bandwidth_Bps for one in routes), table.capacity_Bps[src][dst])
-        all_s = max(one.latency_s for one in routes)
+        paths = [path for path in table.between(src, dst) if len(path.hops) <= 2]
+        direct, *relayed = paths
+        all_Bps = min(sum(one.bandwidth_Bps for one in paths), table.capacity_Bps[src][dst])
+        all_s = max(one.latency_s for one in paths)
         plan = (direct.bandwidth_Bps, direct.latency_s, all_Bps, all_s, len(relayed))
         if relayed:
             plan += (relayed[0].bandwidth_Bps, relayed[0].latency_s)
-        lines.append(words([src, dst, *plan, *(route.hops[0] for route in relayed)]))
+        lines.append(words([src, dst, *plan, *(path.hops[0] for path in relayed)]))
     return lines
 
 

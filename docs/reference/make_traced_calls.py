@@ -57,7 +57,7 @@ HANDLED = {
 }
 LEFT_TO_THE_MPI = "the MPI carries the message, but for strings of 23 bytes"
 KEPT_MODES = ("Bsend", "Ssend", "Ibsend", "Issend", "Bsend_init", "Ssend_init")
-"""What an envelope in their place would not keep."""
+"""What a rendezvous header in their place would not keep."""
 SECTIONS = {
     "lifecycle": "Begin and end",
     "counted": "Messages and requests",

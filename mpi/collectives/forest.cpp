@@ -17,12 +17,12 @@ std::size_t index_of(int number) {
   return static_cast<std::size_t>(number);
 }
 
-enum class Way : std::uint8_t { up, down };
+enum class EdgeDirection : std::uint8_t { up, down };
 
 /// One edge of one tree, from the side of this host.
 struct Edge {
   int tree = 0;
-  Way way = Way::down;
+  EdgeDirection direction = EdgeDirection::down;
   bool is_outgoing = false;
   int rank = 0;
   int child = 0;      ///< its index among the children; of edges to and from children
@@ -55,8 +55,8 @@ class Forest {
     const bool goes_up = schedule.operation != Operation::bcast;
     const bool goes_down = schedule.operation != Operation::reduce;
     for (std::size_t tree = 0; tree < part.trees.size(); ++tree) {
-      if (goes_up) add_edges(static_cast<int>(tree), Way::up);
-      if (goes_down) add_edges(static_cast<int>(tree), Way::down);
+      if (goes_up) add_edges(static_cast<int>(tree), EdgeDirection::up);
+      if (goes_down) add_edges(static_cast<int>(tree), EdgeDirection::down);
       if (goes_up) make_first_ready(part.trees[tree]);
     }
     if (!goes_up) make_all_ready_at_roots();
@@ -87,16 +87,16 @@ class Forest {
       if (const int code = start_send(messages, index); code != MPI_SUCCESS) return code;
       ++edge.next;
       ++edge.under_way;
-      if (edge.way == Way::down) ++num_sends_down_;
+      if (edge.direction == EdgeDirection::down) ++num_sends_down_;
     }
   }
 
   int start_send(Messages& messages, int index) {
     const Edge& edge = edges_[index_of(index)];
     const int segment = segment_at(edge, edge.next);
-    const bool is_own = edge.way == Way::up && tree_of(edge).children.empty();
+    const bool is_own = edge.direction == EdgeDirection::up && tree_of(edge).children.empty();
     const void* memory = reduction_.elements.at(is_own ? own_ : whole_, starts_[index_of(segment)]);
-    const bool is_limited = edge.way == Way::down && schedule_.max_sends > 0;
+    const bool is_limited = edge.direction == EdgeDirection::down && schedule_.max_sends > 0;
     const auto send = is_limited ? &Messages::send_synchronously : &Messages::send;
     return (messages.*send)(memory, count_of(segment), reduction_.elements.type, edge.rank,
                             tag_of(edge, segment), {.edge = index, .number = edge.next});
@@ -108,11 +108,11 @@ class Forest {
     const int segment = segment_at(edge, name.number);
     Progress& progress = progress_[index_of(segment)];
     if (edge.is_outgoing) {
-      if (edge.way == Way::up) progress.is_sent_up = true;
-      if (edge.way == Way::down) --num_sends_down_;
+      if (edge.direction == EdgeDirection::up) progress.is_sent_up = true;
+      if (edge.direction == EdgeDirection::down) --num_sends_down_;
       return MPI_SUCCESS;
     }
-    if (edge.way == Way::down) {
+    if (edge.direction == EdgeDirection::down) {
       progress.ready_downwards = num_events_++;
       return MPI_SUCCESS;
     }
@@ -122,18 +122,18 @@ class Forest {
   }
 
  private:
-  void add_edges(int tree, Way way) {
+  void add_edges(int tree, EdgeDirection direction) {
     const TreePart& part = part_.trees[index_of(tree)];
     if (part.parent != kNoHost) {
       edges_.push_back({.tree = tree,
-                        .way = way,
-                        .is_outgoing = way == Way::up,
+                        .direction = direction,
+                        .is_outgoing = direction == EdgeDirection::up,
                         .rank = team_.rank_of(part.parent)});
     }
     for (std::size_t child = 0; child < part.children.size(); ++child) {
       edges_.push_back({.tree = tree,
-                        .way = way,
-                        .is_outgoing = way == Way::down,
+                        .direction = direction,
+                        .is_outgoing = direction == EdgeDirection::down,
                         .rank = team_.rank_of(part.children[child]),
                         .child = static_cast<int>(child)});
     }
@@ -163,7 +163,7 @@ class Forest {
     first_slot_of_edge_.assign(edges_.size(), 0);
     has_arrived_.resize(edges_.size());
     for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
-      if (edges_[edge].is_outgoing || edges_[edge].way == Way::down) continue;
+      if (edges_[edge].is_outgoing || edges_[edge].direction == EdgeDirection::down) continue;
       first_slot_of_edge_[edge] = num_slots;
       num_slots += index_of(schedule_.window);
       has_arrived_[edge].assign(part_.trees[index_of(edges_[edge].tree)].segments.size(), false);
@@ -189,7 +189,8 @@ class Forest {
 
   /// The number of a segment is the tag of its messages; upwards and downwards differ.
   int tag_of(const Edge& edge, int segment) const {
-    const bool comes_back = schedule_.operation == Operation::allreduce && edge.way == Way::down;
+    const bool comes_back =
+        schedule_.operation == Operation::allreduce && edge.direction == EdgeDirection::down;
     return comes_back ? segment + static_cast<int>(progress_.size()) : segment;
   }
 
@@ -229,16 +230,17 @@ class Forest {
   int post_receive(Messages& messages, std::size_t index) {
     Edge& edge = edges_[index];
     const int segment = segment_at(edge, edge.next);
-    void* memory = edge.way == Way::up ? slot(index, edge.next)
-                                       : reduction_.elements.at(static_cast<void*>(whole_),
-                                                                starts_[index_of(segment)]);
+    void* memory =
+        edge.direction == EdgeDirection::up
+            ? slot(index, edge.next)
+            : reduction_.elements.at(static_cast<void*>(whole_), starts_[index_of(segment)]);
     const int code = messages.receive(memory, count_of(segment), reduction_.elements.type,
                                       edge.rank, tag_of(edge, segment),
                                       {.edge = static_cast<int>(index), .number = edge.next});
     if (code != MPI_SUCCESS) return code;
     ++edge.next;
     ++edge.under_way;
-    if (edge.way == Way::up) ++num_receives_up_;
+    if (edge.direction == EdgeDirection::up) ++num_receives_up_;
     return MPI_SUCCESS;
   }
 
@@ -250,7 +252,7 @@ class Forest {
   bool may_receive(const Edge& edge) const {
     if (is_done(edge) || edge.under_way >= schedule_.window) return false;
     const Progress& progress = progress_[index_of(segment_at(edge, edge.next))];
-    if (edge.way == Way::down) {
+    if (edge.direction == EdgeDirection::down) {
       return schedule_.operation == Operation::bcast || progress.is_sent_up;
     }
     // Its slot is free when the segment that had it before is combined.
@@ -266,12 +268,13 @@ class Forest {
     for (std::size_t index = 0; index < edges_.size(); ++index) {
       const Edge& edge = edges_[index];
       if (!edge.is_outgoing || edge.under_way >= schedule_.window || is_done(edge)) continue;
-      if (edge.way == Way::down && schedule_.max_sends > 0 &&
+      if (edge.direction == EdgeDirection::down && schedule_.max_sends > 0 &&
           num_sends_down_ >= schedule_.max_sends) {
         continue;
       }
       const Progress& progress = progress_[index_of(segment_at(edge, edge.next))];
-      const int ready = edge.way == Way::up ? progress.ready_upwards : progress.ready_downwards;
+      const int ready =
+          edge.direction == EdgeDirection::up ? progress.ready_upwards : progress.ready_downwards;
       if (ready != kNotReady && (best < 0 || ready < best_ready)) {
         best = static_cast<int>(index);
         best_ready = ready;

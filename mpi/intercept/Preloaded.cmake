@@ -8,7 +8,6 @@ add_library(
     SHARED
     ${fairlead_intercept_sources}
     pmpi/symbol_lookup.cpp
-    relay/carried.cpp
     relay/completion.cpp
     relay/exchanges.cpp
     relay/receive_buffer.cpp
@@ -18,6 +17,7 @@ add_library(
     relay/receives.cpp
     relay/relay.cpp
     relay/relay_plan.cpp
+    relay/relay_traffic.cpp
     relay/sends.cpp
     relay/waits.cpp
     session/agreement.cpp

@@ -10,7 +10,7 @@
 
 namespace fairlead::tune {
 
-/// One way of doing each operation. All return an MPI error code.
+/// One algorithm of each operation. All return an MPI error code.
 struct Calls {
   std::function<int(void*, int, MPI_Datatype, int root)> bcast;
   std::function<int(const void*, void*, int, MPI_Datatype, MPI_Op, int root)> reduce;

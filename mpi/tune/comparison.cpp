@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds of trials: in each round every way has its turn, so that load from elsewhere meets all.
+// Rounds of trials: in each round every algorithm has its turn, so that load from elsewhere meets
+// all.
 #include "comparison.hpp"
 
 #include <algorithm>
@@ -8,13 +9,13 @@
 #include <memory>
 
 #include "fairlead/error.hpp"
-#include "slower_ways.hpp"
+#include "slower_algorithms.hpp"
 
 namespace fairlead::tune {
 namespace {
 
 constexpr int kMostCalls = 100;
-/// The first rounds, after which ways may be dropped.
+/// The first rounds, after which algorithms may be dropped.
 constexpr int kTrialRounds = 4;
 
 /// The largest over all ranks.
@@ -27,14 +28,14 @@ bool all_of(bool mine, MPI_Comm comm) {
   return slowest(mine ? 0.0 : 1.0, comm) < 0.5;
 }
 
-/// A way of making the call, with the buffers for it.
-class Way {
+/// An algorithm of the call, with the buffers for it.
+class Algorithm {
  public:
   /// On the communicator as it is.
-  Way(Calls calls, Trial& trial) : calls_(std::move(calls)), trial_(&trial) {}
+  Algorithm(Calls calls, Trial& trial) : calls_(std::move(calls)), trial_(&trial) {}
 
   /// On a communicator of its own. Not available where the library does not have the settings.
-  Way(const NativeWay& native, MPI_Comm comm, Trial& trial)
+  Algorithm(const NativeAlgorithm& native, MPI_Comm comm, Trial& trial)
       : settings_(native.settings), trial_(&trial) {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
@@ -48,11 +49,11 @@ class Way {
       is_available_ = false;
     }
   }
-  ~Way() {
+  ~Algorithm() {
     if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
   }
-  Way(const Way&) = delete;
-  Way& operator=(const Way&) = delete;
+  Algorithm(const Algorithm&) = delete;
+  Algorithm& operator=(const Algorithm&) = delete;
 
   [[nodiscard]] bool is_available() const { return is_available_; }
   [[nodiscard]] Trial& trial() const { return *trial_; }
@@ -80,7 +81,7 @@ class Way {
   bool is_available_ = true;
 };
 
-using Ways = std::vector<std::unique_ptr<Way>>;
+using Algorithms = std::vector<std::unique_ptr<Algorithm>>;
 
 /// Buffers for the ranks of the communicator, and for those of each other order.
 class Trials {
@@ -105,35 +106,35 @@ class Trials {
   std::map<std::vector<int>, Trial> trials_;
 };
 
-Ways ways_of(const Order& order, MPI_Comm comm, Trials& trials) {
-  Ways ways;
+Algorithms algorithms_of(const Order& order, MPI_Comm comm, Trials& trials) {
+  Algorithms algorithms;
   Trial& trial = trials.in_order({});
-  ways.push_back(std::make_unique<Way>(native_calls(comm), trial));
-  for (const NativeWay& native : order.natives) {
-    ways.push_back(std::make_unique<Way>(native, comm, trials.in_order(native.order)));
+  algorithms.push_back(std::make_unique<Algorithm>(native_calls(comm), trial));
+  for (const NativeAlgorithm& native : order.natives) {
+    algorithms.push_back(std::make_unique<Algorithm>(native, comm, trials.in_order(native.order)));
   }
-  if (order.schedules.empty()) return ways;
+  if (order.schedules.empty()) return algorithms;
   collectives::Members* members = nullptr;
   if (collectives::Members::attach(comm, order.host_of_rank, members) != MPI_SUCCESS) {
     throw InputError("order: communicators for schedules cannot be made");
   }
   for (const collectives::Schedule& schedule : order.schedules) {
-    ways.push_back(std::make_unique<Way>(planned_calls(schedule, *members), trial));
+    algorithms.push_back(std::make_unique<Algorithm>(planned_calls(schedule, *members), trial));
   }
-  return ways;
+  return algorithms;
 }
 
 /// The first call of each may set things up; what it delivers is looked at.
-std::vector<bool> warm_up(const Ways& ways, MPI_Comm comm) {
+std::vector<bool> warm_up(const Algorithms& algorithms, MPI_Comm comm) {
   std::vector<bool> is_right;
-  for (const auto& way : ways) {
-    if (!way->is_available()) {
+  for (const auto& algorithm : algorithms) {
+    if (!algorithm->is_available()) {
       is_right.push_back(false);
       continue;
     }
-    way->trial().spoil();
-    const bool has_run = way->run(1, comm) >= 0;
-    is_right.push_back(all_of(has_run && way->trial().is_right(), comm));
+    algorithm->trial().spoil();
+    const bool has_run = algorithm->run(1, comm) >= 0;
+    is_right.push_back(all_of(has_run && algorithm->trial().is_right(), comm));
   }
   return is_right;
 }
@@ -143,9 +144,9 @@ std::vector<bool> warm_up(const Ways& ways, MPI_Comm comm) {
 ComparisonResult compare(const Order& order, MPI_Comm comm) {
   Trials trials(order.call, comm);
   const double begin_s = MPI_Wtime();
-  const Ways ways = ways_of(order, comm, trials);
-  ComparisonResult result{.is_right = warm_up(ways, comm)};
-  const double first_s = std::max(1e-9, slowest(ways.front()->run(1, comm), comm));
+  const Algorithms algorithms = algorithms_of(order, comm, trials);
+  ComparisonResult result{.is_right = warm_up(algorithms, comm)};
+  const double first_s = std::max(1e-9, slowest(algorithms.front()->run(1, comm), comm));
   result.num_calls =
       static_cast<int>(std::clamp(std::ceil(order.trial_s / first_s), 1.0, double{kMostCalls}));
   std::vector<bool> is_timed = result.is_right;
@@ -160,12 +161,13 @@ ComparisonResult compare(const Order& order, MPI_Comm comm) {
     int goes_on = round == 0 || (!is_decided && is_wanted) ? 1 : 0;
     MPI_Bcast(&goes_on, 1, MPI_INT, 0, comm);
     if (goes_on == 0) break;
-    std::vector<double>& row = result.rounds_s.emplace_back(ways.size(), 0.0);
-    for (std::size_t turn = 0; turn < ways.size(); ++turn) {
+    std::vector<double>& row = result.rounds_s.emplace_back(algorithms.size(), 0.0);
+    for (std::size_t turn = 0; turn < algorithms.size(); ++turn) {
       // Another one begins each round, so that none always follows the same other.
-      const std::size_t way = (turn + static_cast<std::size_t>(round)) % ways.size();
-      if (!is_timed[way]) continue;
-      row[way] = slowest(ways[way]->run(result.num_calls, comm), comm) / result.num_calls;
+      const std::size_t algorithm = (turn + static_cast<std::size_t>(round)) % algorithms.size();
+      if (!is_timed[algorithm]) continue;
+      row[algorithm] =
+          slowest(algorithms[algorithm]->run(result.num_calls, comm), comm) / result.num_calls;
     }
   }
   return result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times all ways of one order in turns.
+// Times all algorithms of one order in turns.
 #pragma once
 
 #include <mpi.h>
@@ -11,11 +11,12 @@
 namespace fairlead::tune {
 
 struct ComparisonResult {
-  /// Whether each way is available and delivered what it has to; one that did not is not timed.
+  /// Whether each algorithm is available and delivered what it has to; one that did not is not
+  /// timed.
   std::vector<bool> is_right{};
-  /// Seconds of one call, that of the slowest rank; for each complete round those of each way, the
-  /// MPI's own first. 0 where a way was not timed: it delivered something else, or was slower than
-  /// another way in each of the first rounds.
+  /// Seconds of one call, that of the slowest rank; for each complete round those of each
+  /// algorithm, the MPI's own first. 0 where an algorithm was not timed: it delivered something
+  /// else, or was slower than another algorithm in each of the first rounds.
   std::vector<std::vector<double>> rounds_s{};
   /// Calls of one trial.
   int num_calls = 1;

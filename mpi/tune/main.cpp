@@ -22,7 +22,7 @@ MPI_Comm comm_of(const Order& order, int rank) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, is_member ? 0 : MPI_UNDEFINED,
                  static_cast<int>(place - order.ranks.begin()), &comm);
-  // A failed call is a way that is not taken, and no reason to end.
+  // A failed call is an algorithm that is not taken, and no reason to end.
   if (is_member) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   return comm;
 }

@@ -21,19 +21,19 @@ std::vector<int> read_numbers(const json::Value& value) {
   return numbers;
 }
 
-NativeWay read_native(const json::Value& value, std::size_t num_ranks) {
+NativeAlgorithm read_native(const json::Value& value, std::size_t num_ranks) {
   value.allow_only({"settings", "order"});
-  NativeWay way;
+  NativeAlgorithm algorithm;
   for (const json::Value& setting : value.at("settings").items()) {
     setting.allow_only({"variable", "value"});
-    way.settings.push_back(
+    algorithm.settings.push_back(
         {.variable = setting.at("variable").text(), .value = setting.at("value").text()});
   }
-  way.order = read_numbers(value.at("order"));
-  if (!way.order.empty() && way.order.size() != num_ranks) {
+  algorithm.order = read_numbers(value.at("order"));
+  if (!algorithm.order.empty() && algorithm.order.size() != num_ranks) {
     value.at("order").refuse("expected as many as ranks");
   }
-  return way;
+  return algorithm;
 }
 
 }  // namespace

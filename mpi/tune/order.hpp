@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One order: a call, and the ways in which it is to be timed.
+// One order: a call, and the algorithms by which it is to be timed.
 #pragma once
 
 #include <limits>
@@ -15,20 +15,20 @@
 namespace fairlead::tune {
 
 /// The MPI's own with settings of the library, on a communicator in another order.
-struct NativeWay {
+struct NativeAlgorithm {
   std::vector<NativeSetting> settings;
   /// Old rank at each new one; empty for the same order.
   std::vector<int> order;
 };
 
-/// The first way is always the MPI's own; then those of `natives`, then the schedules.
+/// The first algorithm is always the MPI's own; then those of `natives`, then the schedules.
 struct Order {
   Call call;
   /// World ranks of the communicator, in its order.
   std::vector<int> ranks;
   /// For each rank of the communicator, 0 .. number of hosts - 1.
   std::vector<int> host_of_rank;
-  std::vector<NativeWay> natives;
+  std::vector<NativeAlgorithm> natives;
   std::vector<collectives::Schedule> schedules;
   /// Complete rounds that are done in any case, and the most.
   int min_rounds = 9;
@@ -38,8 +38,8 @@ struct Order {
   /// No further round begins after this time, though there were fewer: slow calls must not take as
   /// long as they like.
   double limit_s = std::numeric_limits<double>::infinity();
-  /// Whether a way that was slower than the MPI's own, or than another way, in each of the first
-  /// rounds is not timed any more.
+  /// Whether an algorithm that was slower than the MPI's own, or than another algorithm, in each of
+  /// the first rounds is not timed any more.
   bool drops_slower = true;
   /// A trial repeats its call until it takes about this long.
   double trial_s = 1e-3;

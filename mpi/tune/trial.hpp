@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One collective call with its buffers, which may be made again and again by any way.
+// One collective call with its buffers, which may be made again and again by any algorithm.
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greetings, and frames to and from a socket.
+// Handshakes, and frames to and from a socket.
 #include "endpoint/channel.hpp"
 
 #include <sys/socket.h>
@@ -19,7 +19,7 @@ Channel::Channel(Descriptor socket, const Key& key, Step step)
 Channel Channel::calling(Descriptor socket, std::uint32_t rank, const Key& key) {
   Channel channel(std::move(socket), key, Step::answer);
   channel.hello_ = to_bytes(make_hello(Role::process, rank, key));
-  channel.greet(channel.hello_);
+  channel.send_handshake(channel.hello_);
   channel.expect(kAnswerBytes);
   return channel;
 }
@@ -37,8 +37,8 @@ Channel::Part Channel::part_of(std::span<const std::byte> bytes) {
   return part;
 }
 
-void Channel::greet(std::span<const std::byte> bytes) {
-  greeting_.push_back(part_of(bytes));
+void Channel::send_handshake(std::span<const std::byte> bytes) {
+  handshake_.push_back(part_of(bytes));
 }
 
 void Channel::put(const FrameHeader& header, Payload payload) {
@@ -66,7 +66,7 @@ bool Channel::renew(const FrameHeader& header, const Payload& payload) {
 
 void Channel::write() {
   // No frame before the proof.
-  if (write_from(greeting_) && is_open()) write_from(waiting_);
+  if (write_from(handshake_) && is_open()) write_from(waiting_);
 }
 
 // Whether all of it could be written.
@@ -120,7 +120,7 @@ void Channel::read(const OnFrame& on_frame) {
 }
 
 void Channel::take_read(const OnFrame& on_frame) {
-  if (step_ != Step::frames) return take_greeting();
+  if (step_ != Step::frames) return take_handshake();
   if (!has_header_) {
     const auto header = parse_frame_header(std::span(incoming_).first<kFrameHeaderBytes>());
     if (!header) return close();
@@ -135,14 +135,14 @@ void Channel::take_read(const OnFrame& on_frame) {
   expect(kFrameHeaderBytes);
 }
 
-void Channel::take_greeting() {
+void Channel::take_handshake() {
   if (step_ == Step::hello) {
     std::copy(incoming_.begin(), incoming_.end(), hello_.begin());
     const auto hello = parse_hello(hello_);
     if (!hello || hello->role != Role::process || hello->job != job_of(key_)) return close();
     answer_ = make_answer(hello_, key_);
-    greet(std::span(answer_).first<kNonceBytes>());
-    greet(std::span(answer_).subspan<kNonceBytes>());
+    send_handshake(std::span(answer_).first<kNonceBytes>());
+    send_handshake(std::span(answer_).subspan<kNonceBytes>());
     step_ = Step::proof;
     return expect(kProofBytes);
   }
@@ -150,7 +150,7 @@ void Channel::take_greeting() {
     std::copy(incoming_.begin(), incoming_.end(), answer_.begin());
     const auto proof = check_answer(hello_, answer_, key_);
     if (!proof) return close();
-    greet(*proof);
+    send_handshake(*proof);
   } else {
     Proof proof{};
     std::copy(incoming_.begin(), incoming_.end(), proof.begin());
@@ -162,7 +162,7 @@ void Channel::take_greeting() {
 
 void Channel::close() {
   socket_.close();
-  greeting_.clear();
+  handshake_.clear();
   waiting_.clear();
   waiting_bytes_ = 0;
 }

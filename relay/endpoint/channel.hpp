@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A connection of the messenger, with the own router or another process: a socket that never
-// blocks, a greeting, then frames both ways. Used by the messenger's thread only.
+// blocks, a handshake, then frames both ways. Used by the messenger's thread only.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "endpoint/descriptor.hpp"
-#include "endpoint/outbox.hpp"
+#include "endpoint/send_buffer.hpp"
 #include "wire/proof.hpp"
 
 namespace fairlead::relay {
@@ -33,11 +33,11 @@ class Channel {
   [[nodiscard]] bool is_closed() const { return !socket_.is_open(); }
   /// Both ends have proved the key.
   [[nodiscard]] bool is_open() const { return !is_closed() && step_ == Step::frames; }
-  /// The other end has taken the first bytes of the greeting: it is there.
-  [[nodiscard]] bool is_taken() const { return greeting_.empty() || step_ != Step::answer; }
+  /// The other end has taken the first bytes of the handshake: it is there.
+  [[nodiscard]] bool is_taken() const { return handshake_.empty() || step_ != Step::answer; }
   [[nodiscard]] bool is_full() const { return waiting_bytes_ >= kFullBytes; }
   [[nodiscard]] bool has_to_write() const {
-    return !greeting_.empty() || (is_open() && !waiting_.empty());
+    return !handshake_.empty() || (is_open() && !waiting_.empty());
   }
   [[nodiscard]] Time opened() const { return opened_; }
   /// Whether the other end has taken nothing for so long.
@@ -45,7 +45,7 @@ class Channel {
     return is_open() && !waiting_.empty() && now - last_taken_ > time;
   }
 
-  /// Waits for the end of the greeting. A segment that still waits here does not become two: it
+  /// Waits for the end of the handshake. A segment that still waits here does not become two: it
   /// gets the new header, unless it is being written.
   /// @param payload  null for a frame without one
   void put(const FrameHeader& header, Payload payload);
@@ -68,12 +68,12 @@ class Channel {
 
   Channel(Descriptor socket, const Key& key, Step step);
   static Part part_of(std::span<const std::byte> bytes);
-  void greet(std::span<const std::byte> bytes);
+  void send_handshake(std::span<const std::byte> bytes);
   bool renew(const FrameHeader& header, const Payload& payload);
   bool write_from(std::deque<Part>& parts);
   void expect(std::size_t bytes);
   void take_read(const OnFrame& on_frame);
-  void take_greeting();
+  void take_handshake();
 
   Descriptor socket_;
   Key key_{};
@@ -81,7 +81,7 @@ class Channel {
   Time opened_ = Clock::now();
   HelloBytes hello_{};
   AnswerBytes answer_{};
-  std::deque<Part> greeting_;
+  std::deque<Part> handshake_;
   std::deque<Part> waiting_;
   std::size_t waiting_bytes_ = 0;
   Time last_taken_{};

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "routing/route.hpp"
+#include "routing/host_path.hpp"
 #include "routing/rule_settings.hpp"
 #include "wire/proof.hpp"
 
@@ -26,9 +26,9 @@ struct EndpointConfig {
   std::vector<std::uint16_t> host_of_rank{};
   /// Path of the own router's socket.
   std::string socket{};
-  /// Routes to each host, the direct one first; none to the own host.
-  std::vector<std::vector<Route>> routes_of_host{};
-  /// What all routes to a host can carry together.
+  /// Paths to each host, the direct one first; none to the own host.
+  std::vector<std::vector<HostPath>> paths_of_host{};
+  /// What all paths to a host can carry together.
   std::vector<double> capacity_Bps_of_host{};
   RuleName rule = RuleName::trials;
   Zones zones{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which synchronous sends to this process may complete. A probe that opens an envelope completes
-// its send in the MPI before there is a receive, so senders ask here whether there is one. Pure: no
-// sockets, no threads.
+// Which synchronous sends to this process may complete. A probe that receives a rendezvous header
+// completes its send in the MPI before there is a receive, so senders ask here whether there is
+// one. Pure: no sockets, no threads.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 namespace fairlead::relay {
 
 /// A message of this size is such a question, and holds the number of another one of its sender. No
-/// message of the program that goes by routers is as small. It is answered by a claim.
+/// message of the program that goes by routers is as small. It is answered by a match.
 inline constexpr std::size_t kQuestionBytes = sizeof(std::uint64_t);
 
 [[nodiscard]] inline std::vector<std::byte> question_about(std::uint64_t message) {
@@ -32,14 +32,15 @@ class MatchQuestions {
   /// Rank of a sender, and the number of a message of its own.
   using Key = std::pair<std::uint32_t, std::uint64_t>;
 
-  /// A probe is about to open an envelope of the sender, whose number it does not know yet.
-  void begin_opening(std::uint32_t src_rank) { ++num_opening_of_rank_[src_rank]; }
-  /// @param opened  the message, if it waits for a receive
+  /// A probe is about to receive a rendezvous header of the sender, whose number it does not know
+  /// yet.
+  void begin_extraction(std::uint32_t src_rank) { ++num_extractions_of_rank_[src_rank]; }
+  /// @param extracted  the message, if it waits for a receive
   /// @return questions that are answered now
-  [[nodiscard]] std::vector<Key> end_opening(std::uint32_t src_rank,
-                                             std::optional<std::uint64_t> opened) {
-    --num_opening_of_rank_[src_rank];
-    if (opened) unreceived_.insert({src_rank, *opened});
+  [[nodiscard]] std::vector<Key> end_extraction(std::uint32_t src_rank,
+                                                std::optional<std::uint64_t> extracted) {
+    --num_extractions_of_rank_[src_rank];
+    if (extracted) unreceived_.insert({src_rank, *extracted});
     return take_answerable();
   }
   /// A receive has begun. @return the same
@@ -61,9 +62,10 @@ class MatchQuestions {
   };
 
   [[nodiscard]] bool is_answerable(const Question& question) const {
-    const auto opening = num_opening_of_rank_.find(question.about.first);
-    const bool is_opening = opening != num_opening_of_rank_.end() && opening->second > 0;
-    return !is_opening && !unreceived_.contains(question.about);
+    const auto extractions = num_extractions_of_rank_.find(question.about.first);
+    const bool is_extracting =
+        extractions != num_extractions_of_rank_.end() && extractions->second > 0;
+    return !is_extracting && !unreceived_.contains(question.about);
   }
 
   std::vector<Key> take_answerable() {
@@ -76,8 +78,8 @@ class MatchQuestions {
     return answered;
   }
 
-  std::map<std::uint32_t, int> num_opening_of_rank_;
-  /// What probes have opened and no receive has taken.
+  std::map<std::uint32_t, int> num_extractions_of_rank_;
+  /// What probes have extracted and no receive has taken.
   std::set<Key> unreceived_;
   std::vector<Question> waiting_;
 };

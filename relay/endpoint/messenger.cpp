@@ -20,25 +20,25 @@ constexpr milliseconds kCallInterval{200};
 // One that takes nothing for so long is left; what it may have taken is repeated.
 constexpr std::chrono::seconds kStallTime{2};
 // A connection that has not proved the key until then is closed.
-constexpr std::chrono::seconds kGreetingTime{2};
+constexpr std::chrono::seconds kHandshakeTime{2};
 // How long callers wait when the program has no file descriptor left.
 constexpr milliseconds kAcceptInterval{100};
 constexpr std::chrono::seconds kDrainTime{60};
 constexpr int kPoll_ms = 50;
 
 bool is_silent(const Channel& channel, Time now) {
-  return !channel.is_open() && now - channel.opened() > kGreetingTime;
+  return !channel.is_open() && now - channel.opened() > kHandshakeTime;
 }
 
 }  // namespace
 
-Messenger::Messenger(EndpointConfig config, const std::string& own_address, OnClaim on_claim)
+Messenger::Messenger(EndpointConfig config, const std::string& own_address, OnMatch on_match)
     : config_(std::move(config)),
-      on_claim_(std::move(on_claim)),
+      on_match_(std::move(on_match)),
       listener_(listen_at(own_address, port_)),
       wake_event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      outbox_(config_, Clock::now()),
-      notices_(config_) {
+      send_buffer_(config_, Clock::now()),
+      control_messages_(config_) {
   if (!wake_event_.is_open()) throw Error("no event file descriptor");
 }
 
@@ -47,7 +47,7 @@ void Messenger::start(std::vector<Address> address_of_rank) {
   std::set<std::string> hosts;
   for (const Address& address : address_of_rank_) hosts.insert(address.host);
   for (const std::string& host : hosts) hosts_of_job_.insert(canonical(host));
-  router_awaited_until_ = Clock::now() + kGreetingTime;
+  router_awaited_until_ = Clock::now() + kHandshakeTime;
   const WithoutSignals without_signals;
   thread_ = std::thread([this] { work(); });
 }
@@ -77,29 +77,30 @@ std::unique_lock<std::mutex> Messenger::lock_state() {
   return guard;
 }
 
-// Under the lock, before anything else is done with the send queue: so it sees each message no
+// Under the lock, before anything else is done with the send buffer: so it sees each message no
 // later than if its thread had taken the lock.
 void Messenger::take_submitted() {
   for (Submission& each : submissions_.take_all()) {
-    const auto& [dst_rank, number, way] = each.send;
+    const auto& [dst_rank, number, mode] = each.send;
     if (each.payload) {
-      outbox_.add(dst_rank, number, std::move(each.payload), way, Clock::now());
+      send_buffer_.add(dst_rank, number, std::move(each.payload), mode, Clock::now());
     } else {
-      outbox_.give_up(dst_rank, number, each.bytes, way, Clock::now());
+      send_buffer_.give_up(dst_rank, number, each.bytes, mode, Clock::now());
     }
   }
 }
 
 std::optional<PendingSend> Messenger::begin_send(std::uint32_t dst_rank, std::uint64_t bytes,
-                                                 std::optional<Way> fixed, bool must_use_routers) {
+                                                 std::optional<TransferMode> fixed,
+                                                 bool must_use_routers) {
   const auto guard = lock_state();
-  Way way = fixed ? *fixed : outbox_.way_to(dst_rank, bytes, Clock::now());
-  if (fixed && !outbox_.has_room(bytes)) way = Way::mpi;
-  if (way == Way::mpi) {
+  TransferMode mode = fixed ? *fixed : send_buffer_.mode_to(dst_rank, bytes, Clock::now());
+  if (fixed && !send_buffer_.has_space(bytes)) mode = TransferMode::mpi;
+  if (mode == TransferMode::mpi) {
     if (!must_use_routers) return std::nullopt;
-    way = Way::direct;
+    mode = TransferMode::direct;
   }
-  return PendingSend{dst_rank, outbox_.reserve(dst_rank), way};
+  return PendingSend{dst_rank, send_buffer_.reserve(dst_rank), mode};
 }
 
 void Messenger::post(const PendingSend& send, std::vector<std::byte> bytes) {
@@ -114,44 +115,44 @@ void Messenger::cancel(const PendingSend& send, std::uint64_t bytes) {
 
 std::uint64_t Messenger::reserve(std::uint32_t dst_rank) {
   const auto guard = lock_state();
-  return outbox_.reserve(dst_rank);
+  return send_buffer_.reserve(dst_rank);
 }
 
 bool Messenger::has(std::uint32_t src_rank, std::uint64_t message) {
   const auto guard = lock_state();
-  return inbox_.is_complete(src_rank, message);
+  return reassembly_buffer_.is_complete(src_rank, message);
 }
 
 Arrived Messenger::receive(std::uint32_t src_rank, std::uint64_t message) {
-  claim(src_rank, message);
+  match(src_rank, message);
   std::unique_lock guard(lock_);
   while (true) {
-    if (auto arrived = inbox_.take(src_rank, message)) return std::move(*arrived);
+    if (auto arrived = reassembly_buffer_.take(src_rank, message)) return std::move(*arrived);
     changed_.wait(guard);
   }
 }
 
-void Messenger::claim(std::uint32_t src_rank, std::uint64_t message) {
-  tell(src_rank, message, FrameKind::claim);
+void Messenger::match(std::uint32_t src_rank, std::uint64_t message) {
+  send_control_message(src_rank, message, FrameKind::match);
 }
 
-void Messenger::refuse(std::uint32_t src_rank, std::uint64_t message) {
+void Messenger::reject(std::uint32_t src_rank, std::uint64_t message) {
   {
     const auto guard = lock_state();
-    inbox_.refuse(src_rank, message);
+    reassembly_buffer_.reject(src_rank, message);
   }
-  tell(src_rank, message, FrameKind::refusal);
+  send_control_message(src_rank, message, FrameKind::reject);
 }
 
-void Messenger::begin_opening(std::uint32_t src_rank) {
+void Messenger::begin_extraction(std::uint32_t src_rank) {
   const auto guard = lock_state();
-  questions_.begin_opening(src_rank);
+  questions_.begin_extraction(src_rank);
 }
 
-void Messenger::end_opening(std::uint32_t src_rank, std::optional<std::uint64_t> opened) {
+void Messenger::end_extraction(std::uint32_t src_rank, std::optional<std::uint64_t> extracted) {
   {
     const auto guard = lock_state();
-    answer(questions_.end_opening(src_rank, opened));
+    answer(questions_.end_extraction(src_rank, extracted));
   }
   wake();
 }
@@ -166,13 +167,15 @@ void Messenger::note_receive(std::uint32_t src_rank, std::uint64_t message) {
 
 // Under the lock.
 void Messenger::answer(const std::vector<MatchQuestions::Key>& questions) {
-  for (const auto& [rank, number] : questions) notices_.add(rank, number, FrameKind::claim);
+  for (const auto& [rank, number] : questions) {
+    control_messages_.add(rank, number, FrameKind::match);
+  }
 }
 
-void Messenger::tell(std::uint32_t rank, std::uint64_t message, FrameKind kind) {
+void Messenger::send_control_message(std::uint32_t rank, std::uint64_t message, FrameKind kind) {
   {
     const auto guard = lock_state();
-    notices_.add(rank, message, kind);
+    control_messages_.add(rank, message, kind);
   }
   wake();
 }
@@ -181,7 +184,7 @@ bool Messenger::drain(const std::function<void()>& meanwhile) {
   std::unique_lock guard = lock_state();
   auto last = Clock::now();
   std::uint64_t num_answers = num_answers_;
-  while (!outbox_.is_empty() || !notices_.is_empty()) {
+  while (!send_buffer_.is_empty() || !control_messages_.is_empty()) {
     changed_.wait_for(guard, milliseconds(20));
     guard.unlock();
     meanwhile();
@@ -198,22 +201,22 @@ bool Messenger::drain(const std::function<void()>& meanwhile) {
 
 bool Messenger::is_striping_worth(std::uint16_t host, std::uint64_t bytes) {
   const auto guard = lock_state();
-  return outbox_.is_striping_worth(host, bytes);
+  return send_buffer_.is_striping_worth(host, bytes);
 }
 
 std::vector<PathState> Messenger::paths_to(std::uint16_t host) {
   const auto guard = lock_state();
-  return outbox_.paths_to(host);
+  return send_buffer_.paths_to(host);
 }
 
 std::vector<PathUse> Messenger::uses_of_paths_to(std::uint16_t host) {
   const auto guard = lock_state();
-  return outbox_.uses_of_paths_to(host);
+  return send_buffer_.uses_of_paths_to(host);
 }
 
 std::vector<LinkLatency> Messenger::measured_links() {
   const auto guard = lock_state();
-  return outbox_.links().measured();
+  return send_buffer_.links().measured();
 }
 
 void Messenger::work() {
@@ -227,7 +230,7 @@ void Messenger::connect_router(Time now) {
     router_.reset();
     count_failed_call();
     const auto guard = lock_state();
-    outbox_.lose_router();
+    send_buffer_.lose_router();
   }
   if (now < next_call_) return;
   next_call_ = now + kCallInterval;
@@ -263,7 +266,7 @@ void Messenger::drop_called(Time now) {
     if (!channel->is_closed() || now - channel->opened() < kCallInterval) continue;
     channel.reset();
     const auto guard = lock_state();
-    outbox_.lose_connection(rank);
+    send_buffer_.lose_connection(rank);
   }
 }
 
@@ -280,20 +283,20 @@ void Messenger::fill_channels(Time now) {
   const bool is_called = router_ && !router_->is_closed();
   // In the beginning it is about to answer. One that hangs may answer later.
   if (is_called && !has_router && now < router_awaited_until_) return;
-  std::vector<Notice> notices;
+  std::vector<ControlMessage> messages;
   bool is_answered = false;
   {
     const auto guard = lock_state();
-    notices = notices_.due(now);
-    outbox_.expire(now);
-    outbox_.leave_late(now);
+    messages = control_messages_.due(now);
+    send_buffer_.expire(now);
+    send_buffer_.leave_late(now);
     is_answered = has_router && !has_router_;
     has_router_ = has_router;
   }
   if (is_answered) changed_.notify_all();
-  for (Notice& notice : notices) {
-    notice.header.digest = digest_of(notice.header, {}, config_.key);
-    put(notice.header, nullptr, notice.bypasses_routers);
+  for (ControlMessage& message : messages) {
+    message.header.digest = digest_of(message.header, {}, config_.key);
+    put(message.header, nullptr, message.bypasses_routers);
   }
   while (true) {
     const OwnRouter router = !has_router          ? OwnRouter::absent
@@ -302,7 +305,7 @@ void Messenger::fill_channels(Time now) {
     std::optional<Departure> departure;
     {
       const auto guard = lock_state();
-      departure = outbox_.next(now, router);
+      departure = send_buffer_.next(now, router);
     }
     if (!departure) return;
     departure->header.digest = digest_of(departure->header, departure->bytes(), config_.key);
@@ -387,10 +390,10 @@ std::optional<FrameHeader> Messenger::take_frame(const FrameHeader& header,
   if (!is_meant(header, payload)) return std::nullopt;
   if (header.kind == FrameKind::data) {
     if (!take_data(header, payload)) return std::nullopt;
-    return answer_to(header, FrameKind::acknowledgement);
+    return answer_to(header, FrameKind::ack);
   }
   take_control(header);
-  if (!is_notice(header.kind)) return std::nullopt;
+  if (!is_control_message(header.kind)) return std::nullopt;
   return answer_to(header, ack_of(header.kind));
 }
 
@@ -398,10 +401,10 @@ bool Messenger::take_data(const FrameHeader& header, std::span<const std::byte> 
   bool is_complete = false;
   {
     const auto guard = lock_state();
-    if (!inbox_.add(header, payload)) return false;
-    is_complete = inbox_.is_complete(header.src_rank, header.message);
+    if (!reassembly_buffer_.add(header, payload)) return false;
+    is_complete = reassembly_buffer_.is_complete(header.src_rank, header.message);
     if (is_complete && header.message_bytes == kQuestionBytes) {
-      if (const auto question = inbox_.take(header.src_rank, header.message)) {
+      if (const auto question = reassembly_buffer_.take(header.src_rank, header.message)) {
         answer(questions_.ask({header.src_rank, header.message}, question->span()));
       }
     }
@@ -416,17 +419,17 @@ void Messenger::take_control(const FrameHeader& header) {
   {
     const auto guard = lock_state();
     ++num_answers_;
-    if (header.kind == FrameKind::acknowledgement) {
-      outbox_.acknowledge(header, Clock::now());
-    } else if (header.kind == FrameKind::claim) {
-      outbox_.claim(rank, header.message);
-    } else if (header.kind == FrameKind::refusal) {
-      outbox_.refuse(rank, header.message, Clock::now());
+    if (header.kind == FrameKind::ack) {
+      send_buffer_.acknowledge(header, Clock::now());
+    } else if (header.kind == FrameKind::match) {
+      send_buffer_.match(rank, header.message);
+    } else if (header.kind == FrameKind::reject) {
+      send_buffer_.reject(rank, header.message, Clock::now());
     } else {
-      notices_.end(header);
+      control_messages_.end(header);
     }
   }
-  if (is_notice(header.kind)) on_claim_(rank, header.message);
+  if (is_control_message(header.kind)) on_match_(rank, header.message);
   changed_.notify_all();
 }
 

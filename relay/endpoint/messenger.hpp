@@ -20,11 +20,11 @@
 #include <vector>
 
 #include "endpoint/channel.hpp"
+#include "endpoint/control_messages.hpp"
 #include "endpoint/endpoint_config.hpp"
-#include "endpoint/inbox.hpp"
 #include "endpoint/match_questions.hpp"
-#include "endpoint/notices.hpp"
-#include "endpoint/outbox.hpp"
+#include "endpoint/reassembly_buffer.hpp"
+#include "endpoint/send_buffer.hpp"
 #include "endpoint/start_timeouts.hpp"
 #include "endpoint/submissions.hpp"
 #include "wire/unproved_callers.hpp"
@@ -37,11 +37,11 @@ class Messenger {
   static constexpr std::size_t kMaxUnproved = 64;
 
   /// Called in the messenger's thread when a receiver has matched a message.
-  using OnClaim = std::function<void(std::uint32_t dst_rank, std::uint64_t message)>;
+  using OnMatch = std::function<void(std::uint32_t dst_rank, std::uint64_t message)>;
 
   /// Starts to listen; `start` does the rest, when the addresses of all processes are known.
   /// @param own_address  numeric, of this host
-  Messenger(EndpointConfig config, const std::string& own_address, OnClaim on_claim);
+  Messenger(EndpointConfig config, const std::string& own_address, OnMatch on_match);
   Messenger(const Messenger&) = delete;
   Messenger& operator=(const Messenger&) = delete;
   ~Messenger();
@@ -53,50 +53,50 @@ class Messenger {
   [[nodiscard]] bool wait_for_router(const StartTimeouts& timeouts);
 
   /// Begins to send a message, if it is to go by routers: else the MPI carries it.
-  /// @param fixed             the way; none: by the rule, whose choice has to be taken
+  /// @param fixed             the mode; none: by the rule, whose choice has to be taken
   /// @param must_use_routers  also where the rule or want of space leaves the message to the MPI
   /// @return what has to be passed to `post` or to `cancel`
   [[nodiscard]] std::optional<PendingSend> begin_send(std::uint32_t dst_rank, std::uint64_t bytes,
-                                                      std::optional<Way> fixed,
+                                                      std::optional<TransferMode> fixed,
                                                       bool must_use_routers);
   /// Takes the message over. Takes no lock.
   void post(const PendingSend& send, std::vector<std::byte> bytes);
-  /// The MPI has not taken the envelope, so the message does not come. Takes no lock.
+  /// The MPI has not taken the rendezvous header, so the message does not come. Takes no lock.
   void cancel(const PendingSend& send, std::uint64_t bytes);
   /// The number of a message to a rank that is to be posted.
   [[nodiscard]] std::uint64_t reserve(std::uint32_t dst_rank);
   /// Sends a message by routers. @return its number
-  std::uint64_t send(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way) {
-    const PendingSend send{dst_rank, reserve(dst_rank), way};
+  std::uint64_t send(std::uint32_t dst_rank, std::vector<std::byte> bytes, TransferMode mode) {
+    const PendingSend send{dst_rank, reserve(dst_rank), mode};
     post(send, std::move(bytes));
     return send.number;
   }
   /// Whether a message is here as a whole.
   [[nodiscard]] bool has(std::uint32_t src_rank, std::uint64_t message);
-  /// Claims a message and waits for it.
+  /// Matches a message and waits for it.
   [[nodiscard]] Arrived receive(std::uint32_t src_rank, std::uint64_t message);
   /// Notifies the sender that a message is matched.
-  void claim(std::uint32_t src_rank, std::uint64_t message);
-  void refuse(std::uint32_t src_rank, std::uint64_t message);
-  /// Around the opening of an envelope by a probe (MatchQuestions).
-  /// @param opened  a message whose send may not complete yet
-  void begin_opening(std::uint32_t src_rank);
-  void end_opening(std::uint32_t src_rank, std::optional<std::uint64_t> opened);
-  /// A receive of what a probe has opened has begun.
+  void match(std::uint32_t src_rank, std::uint64_t message);
+  void reject(std::uint32_t src_rank, std::uint64_t message);
+  /// Around the receive of a rendezvous header by a probe (MatchQuestions).
+  /// @param extracted  a message whose send may not complete yet
+  void begin_extraction(std::uint32_t src_rank);
+  void end_extraction(std::uint32_t src_rank, std::optional<std::uint64_t> extracted);
+  /// A receive of what a probe has extracted has begun.
   void note_receive(std::uint32_t src_rank, std::uint64_t message);
-  /// Waits until all messages are acknowledged, and all senders know what is claimed. False: for a
+  /// Waits until all messages are acknowledged, and all senders know what is matched. False: for a
   /// long time nothing came.
   /// @param meanwhile  called again and again, without a lock
   bool drain(const std::function<void()>& meanwhile = [] {});
 
   [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes);
   [[nodiscard]] std::vector<PathState> paths_to(std::uint16_t host);
-  /// As of the outbox.
+  /// As of the send buffer.
   [[nodiscard]] std::vector<PathUse> uses_of_paths_to(std::uint16_t host);
   [[nodiscard]] std::vector<LinkLatency> measured_links();
 
  private:
-  /// Takes the lock, and into the send queue what threads have submitted since it was held last.
+  /// Takes the lock, and into the send buffer what threads have submitted since it was held last.
   [[nodiscard]] std::unique_lock<std::mutex> lock_state();
   void take_submitted();
   void work();
@@ -116,12 +116,12 @@ class Messenger {
   void take_control(const FrameHeader& header);
   [[nodiscard]] FrameHeader answer_to(const FrameHeader& header, FrameKind kind) const;
   void answer(const std::vector<MatchQuestions::Key>& questions);
-  void tell(std::uint32_t rank, std::uint64_t message, FrameKind kind);
+  void send_control_message(std::uint32_t rank, std::uint64_t message, FrameKind kind);
   void put(const FrameHeader& header, Payload payload, bool bypasses_routers);
   Channel* channel_to(std::uint32_t rank);
 
   EndpointConfig config_;
-  OnClaim on_claim_;
+  OnMatch on_match_;
   // Set by the listener's making.
   std::uint16_t port_ = 0;
   Descriptor listener_;
@@ -141,9 +141,9 @@ class Messenger {
   // Under the lock.
   std::mutex lock_;
   std::condition_variable changed_;
-  Outbox outbox_;
-  Inbox inbox_;
-  Notices notices_;
+  SendBuffer send_buffer_;
+  ReassemblyBuffer reassembly_buffer_;
+  ControlMessages control_messages_;
   MatchQuestions questions_;
   std::uint64_t num_answers_ = 0;
   bool has_router_ = false;

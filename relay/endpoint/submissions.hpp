@@ -9,16 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "endpoint/outbox.hpp"
+#include "endpoint/send_buffer.hpp"
 #include "routing/path_rule.hpp"
 
 namespace fairlead::relay {
 
-/// A message to a rank that has its number, and takes this way by routers.
+/// A message to a rank that has its number, and goes in this mode by routers.
 struct PendingSend {
   std::uint32_t dst_rank = 0;
   std::uint64_t number = 0;
-  Way way = Way::striped;
+  TransferMode mode = TransferMode::striped;
 };
 
 struct Submission {

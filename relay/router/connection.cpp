@@ -27,7 +27,7 @@ constexpr int kMaxReadsInTurn = 16;
 constexpr std::size_t kLeastPartBytes = Payload::kMinSplicedBytes;
 
 // Shows the sender how long a frame has waited here because of others. The last hop has two
-// routers, that before it and that of the receiver; acknowledgements bring back what data has met.
+// routers, that before it and that of the receiver; acks bring back what data has met.
 void add_held(Frame& frame, Clock::time_point now) {
   relay::FrameHeader& header = frame.header;
   if (header.kind != relay::FrameKind::data || frame.begun_bytes > 0) return;
@@ -47,7 +47,7 @@ int unsent_bytes(Socket& socket) {
 }  // namespace
 
 // Repeats a step that may be blocked until it is complete. False: the connection has ended.
-// The greeting has made the socket one that does not block.
+// The handshake has made the socket one that does not block.
 asio::awaitable<bool> Connection::finish(Socket::wait_type readiness, const Step& step) {
   Progress progress = step();
   while (progress == Progress::blocked) {
@@ -80,11 +80,11 @@ bool Connection::has_taken_some() {
   return left_bytes < std::exchange(unsent_bytes_, left_bytes);
 }
 
-asio::awaitable<bool> Connection::wait_for_room() {
+asio::awaitable<bool> Connection::wait_for_space() {
   while (true) {
     // Awaited in the condition of a loop, it crashes as compiled by GCC 12.
-    const bool has_room = co_await queue_.wait_for_room();
-    if (has_room || !has_taken_some()) co_return has_room;
+    const bool has_space = co_await queue_.wait_for_space();
+    if (has_space || !has_taken_some()) co_return has_space;
     note_taken();
   }
 }
@@ -199,7 +199,8 @@ void Connection::close() {
   socket_.close(ignored);
 }
 
-asio::awaitable<bool> greet(Socket& socket, const relay::Hello& hello, const relay::Key& key) {
+asio::awaitable<bool> shake_hands(Socket& socket, const relay::Hello& hello,
+                                  const relay::Key& key) {
   asio::error_code failed;
   auto token = asio::redirect_error(asio::use_awaitable, failed);
   const relay::HelloBytes hello_bytes = relay::to_bytes(hello);

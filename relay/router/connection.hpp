@@ -20,7 +20,7 @@ namespace fairlead::router {
 using Socket = asio::generic::stream_protocol::socket;
 
 /// How long another end may take to prove the key, and to take what is sent to it.
-inline constexpr std::chrono::seconds kGreetingTime{2};
+inline constexpr std::chrono::seconds kHandshakeTime{2};
 inline constexpr std::chrono::seconds kStallTime{10};
 
 class Connection {
@@ -33,9 +33,9 @@ class Connection {
 
   [[nodiscard]] FrameQueue& queue() { return queue_; }
   [[nodiscard]] Socket& socket() { return socket_; }
-  /// Waits while the queue has no room and the other end takes something of what is sent to it.
+  /// Waits while the queue has no space and the other end takes something of what is sent to it.
   /// @return false if it takes nothing
-  [[nodiscard]] asio::awaitable<bool> wait_for_room();
+  [[nodiscard]] asio::awaitable<bool> wait_for_space();
   /// Whether the other end has taken nothing of a write for too long, or sent nothing of a frame
   /// for which others wait.
   [[nodiscard]] bool is_stalled(Clock::time_point now);
@@ -77,7 +77,7 @@ class Connection {
 };
 
 /// Proves the key to the one who answers, and asks for its proof. False: it has none.
-[[nodiscard]] asio::awaitable<bool> greet(Socket& socket, const relay::Hello& hello,
-                                          const relay::Key& key);
+[[nodiscard]] asio::awaitable<bool> shake_hands(Socket& socket, const relay::Hello& hello,
+                                                const relay::Key& key);
 
 }  // namespace fairlead::router

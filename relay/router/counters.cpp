@@ -8,8 +8,8 @@ namespace fairlead::router {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Drop::count_)> kReasons = {
-    "bad_frame", "bad_greeting", "wrong_key", "too_many_connections",
-    "stalled",   "unreachable",  "no_room"};
+    "bad_frame", "bad_handshake", "wrong_key", "too_many_connections",
+    "stalled",   "unreachable",   "queue_full"};
 
 void add(std::string& text, std::string_view name, std::string_view type, std::uint64_t value) {
   text.append("# TYPE fairlead_router_").append(name).append(" ").append(type);

@@ -12,12 +12,12 @@ namespace fairlead::router {
 /// Why a frame or a connection was dropped.
 enum class Drop : std::uint8_t {
   bad_frame,
-  bad_greeting,
+  bad_handshake,
   wrong_key,
   too_many_connections,
   stalled,
   unreachable,
-  no_room,
+  queue_full,
   count_
 };
 
@@ -26,7 +26,7 @@ struct Counters {
   std::uint64_t forwarded_bytes = 0;
   std::uint64_t delivered_frames = 0;
   std::uint64_t delivered_bytes = 0;
-  /// How often a connection was not read for a while because the next hop had no room.
+  /// How often a connection was not read for a while because the next hop had no space.
   std::uint64_t pauses = 0;
   /// How often relaying was slowed down because other jobs on the host needed the interface.
   std::uint64_t yields = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for room and for frames.
+// Waiting for space and for frames.
 #include "router/frame_queue.hpp"
 
 #include <asio/redirect_error.hpp>
@@ -68,14 +68,14 @@ void FrameQueue::add_size(std::size_t size) {
   size_bytes_ += size;
 }
 
-asio::awaitable<bool> FrameQueue::wait_for_room() {
+asio::awaitable<bool> FrameQueue::wait_for_space() {
   while (is_full() && !is_closed_) {
     const auto now = Clock::now();
     if (now >= stalls_at_) co_return false;
     // To move it wakes the others.
-    const bool is_too_late = has_room_.expiry() > stalls_at_;
-    if (is_too_late || now >= has_room_.expiry()) has_room_.expires_at(stalls_at_);
-    co_await wait(has_room_);
+    const bool is_too_late = has_space_.expiry() > stalls_at_;
+    if (is_too_late || now >= has_space_.expiry()) has_space_.expires_at(stalls_at_);
+    co_await wait(has_space_);
   }
   co_return true;
 }
@@ -96,7 +96,7 @@ asio::awaitable<std::vector<Frame>> FrameQueue::take() {
   }
   restart_stall_time();
   // Wakes those who wait.
-  has_room_.expires_at(stalls_at_);
+  has_space_.expires_at(stalls_at_);
   co_return taken;
 }
 
@@ -104,7 +104,7 @@ void FrameQueue::close() {
   is_closed_ = true;
   frames_.clear();
   size_bytes_ = 0;
-  has_room_.cancel();
+  has_space_.cancel();
   has_frames_.cancel();
 }
 

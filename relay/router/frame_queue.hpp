@@ -36,14 +36,14 @@ struct Frame {
 
 class FrameQueue {
  public:
-  /// A frame more may come, for each of those who have asked for room at the same time.
+  /// A frame more may come, for each of those who have asked for space at the same time.
   static constexpr std::size_t kMaxBytes = std::size_t{4} * 1024 * 1024;
-  /// One that was full for so long, while the other end took nothing, has no room until it takes
+  /// One that was full for so long, while the other end took nothing, has no space until it takes
   /// something: frames are dropped rather than hold up those to others, since senders repeat them.
   static constexpr std::chrono::seconds kStallTime{1};
 
   explicit FrameQueue(const asio::any_io_executor& executor)
-      : has_room_(executor, Clock::time_point::max()),
+      : has_space_(executor, Clock::time_point::max()),
         has_frames_(executor, Clock::time_point::max()) {}
 
   [[nodiscard]] bool is_full() const { return size_bytes_ >= kMaxBytes; }
@@ -54,8 +54,8 @@ class FrameQueue {
   void restart_stall_time() { stalls_at_ = Clock::now() + kStallTime; }
   /// Frames of a closed queue are dropped.
   void push(Frame frame);
-  /// Returns at once where there is room, or the queue is closed. False: it was full for too long.
-  [[nodiscard]] asio::awaitable<bool> wait_for_room();
+  /// Returns at once where there is space, or the queue is closed. False: it was full for too long.
+  [[nodiscard]] asio::awaitable<bool> wait_for_space();
   /// Some frames in order; none when the queue is closed. Until the next call they are ahead of
   /// those that come.
   [[nodiscard]] asio::awaitable<std::vector<Frame>> take();
@@ -86,7 +86,7 @@ class FrameQueue {
   // Somebody waits for frames.
   bool is_awaited_ = false;
   // Its cancellation wakes those who wait. It expires when the stall time ends, or before.
-  asio::steady_timer has_room_;
+  asio::steady_timer has_space_;
   Clock::time_point stalls_at_ = Clock::time_point::max();
   // Never expires.
   asio::steady_timer has_frames_;

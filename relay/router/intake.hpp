@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What comes from a socket: many frames with one system call, into a pipe, and out of that piece by
-// piece. A call to a pipe costs less than one to a TCP socket, which may send an acknowledgement.
+// piece. A call to a pipe costs less than one to a TCP socket, which may send an ack.
 #pragma once
 
 #include <cstddef>

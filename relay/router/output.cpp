@@ -23,7 +23,7 @@ Progress Output::drain(bool has_more) {
   return pipe_ ? drained(*pipe_, socket_, has_more) : Progress::complete;
 }
 
-// After a call that would have put something into the pipe: makes room where it is full.
+// After a call that would have put something into the pipe: makes space where it is full.
 Progress Output::after_error() {
   if (errno == EINTR) return Progress::complete;
   const Progress progress = progress_after_error();

@@ -21,7 +21,7 @@ class Payload {
   Payload() = default;
   Payload(std::size_t size_bytes, PipePool& pipes);
 
-  /// Takes what the socket has of it. What a pipe has no room for goes into memory.
+  /// Takes what the socket has of it. What a pipe has no space for goes into memory.
   [[nodiscard]] Progress receive(Intake& intake, int socket);
   /// Puts zeros in the place of what has not come.
   void pad();

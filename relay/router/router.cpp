@@ -74,7 +74,7 @@ bool is_relayed(const relay::FrameHeader& header) {
 }
 
 asio::steady_timer deadline_of(asio::io_context& context, const std::shared_ptr<Socket>& socket) {
-  return after(context, kGreetingTime, [socket] {
+  return after(context, kHandshakeTime, [socket] {
     asio::error_code ignored;
     socket->close(ignored);
   });
@@ -149,7 +149,7 @@ void Router::ActiveJob::close() {
 // Each acceptor has callers of its own: those over TCP keep out no process of this host.
 template <class Acceptor>
 asio::awaitable<void> Router::accept_all(std::shared_ptr<Acceptor> acceptor, Serve serve) {
-  const auto callers = std::make_shared<Callers>(kMaxGreetings);
+  const auto callers = std::make_shared<Callers>(kMaxHandshakes);
   while (acceptor->is_open()) {
     asio::error_code failed;
     typename Acceptor::protocol_type::endpoint caller;
@@ -183,7 +183,7 @@ bool Router::is_of_job(const Endpoint& caller) const {
 
 asio::awaitable<void> Router::admit(SocketPtr socket, CallersPtr callers, relay::Role role) {
   std::uint32_t index = 0;
-  const JobPtr job = co_await check_greeting(socket, role, index);
+  const JobPtr job = co_await check_handshake(socket, role, index);
   callers->remove(socket);
   if (!job) co_return;
   relay::prepare_tcp(socket->native_handle());
@@ -207,8 +207,8 @@ asio::awaitable<void> Router::admit(SocketPtr socket, CallersPtr callers, relay:
 }
 
 // The job of the other end, if it has proved its key in time.
-asio::awaitable<Router::JobPtr> Router::check_greeting(SocketPtr kept, relay::Role role,
-                                                       std::uint32_t& index) {
+asio::awaitable<Router::JobPtr> Router::check_handshake(SocketPtr kept, relay::Role role,
+                                                        std::uint32_t& index) {
   Socket& socket = *kept;
   const asio::steady_timer deadline = deadline_of(context_, kept);
   asio::error_code failed;
@@ -218,7 +218,7 @@ asio::awaitable<Router::JobPtr> Router::check_greeting(SocketPtr kept, relay::Ro
   const auto hello = relay::parse_hello(hello_bytes);
   const bool is_known = !failed && hello && hello->role == role && jobs_.contains(hello->job);
   if (!is_known) {
-    counters_.drop(Drop::bad_greeting);
+    counters_.drop(Drop::bad_handshake);
     co_return nullptr;
   }
   const JobPtr job = jobs_.at(hello->job);
@@ -259,8 +259,8 @@ asio::awaitable<void> Router::read_all(JobPtr job, ConnectionPtr from, relay::Ro
     count(*job, *header);
     if (next && next->queue().is_full()) {
       ++counters_.pauses;
-      if (!co_await next->wait_for_room()) {
-        counters_.drop(Drop::no_room);
+      if (!co_await next->wait_for_space()) {
+        counters_.drop(Drop::queue_full);
         continue;
       }
     }
@@ -329,21 +329,21 @@ asio::awaitable<void> Router::connect(JobPtr job, ConnectionPtr connection, std:
   const Peer& peer = job->job.peers[host];
   Socket& socket = connection->socket();
   asio::steady_timer deadline =
-      after(context_, kGreetingTime, [connection] { connection->close(); });
+      after(context_, kHandshakeTime, [connection] { connection->close(); });
   asio::error_code failed;
   const auto address = asio::ip::make_address(peer.address, failed);
   const asio::ip::tcp::endpoint endpoint(address, peer.port);
   if (!failed) {
     co_await socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, failed));
   }
-  bool is_greeted = false;
+  bool is_proved = false;
   if (!failed) {
     relay::prepare_tcp(socket.native_handle());
     const auto hello = relay::make_hello(relay::Role::router, job->job.host, job->job.key);
-    is_greeted = co_await greet(socket, hello, job->job.key);
+    is_proved = co_await shake_hands(socket, hello, job->job.key);
   }
   deadline.cancel();
-  if (!is_greeted || connection->queue().is_closed()) {
+  if (!is_proved || connection->queue().is_closed()) {
     counters_.drop(Drop::unreachable);
     job->unreachable_until[host] = Clock::now() + kRetryTime;
     connection->close();

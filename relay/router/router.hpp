@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The virtual router of a host: takes frames from local processes and from other routers, and
-// passes each on by the route in its header. One thread; nothing here is shared with another.
+// passes each on by the path in its header. One thread; nothing here is shared with another.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -29,7 +29,7 @@ namespace fairlead::router {
 class Router {
  public:
   /// Ends that have not yet proved a key, of each kind: routers, processes, readers of counters.
-  static constexpr std::size_t kMaxGreetings = 128;
+  static constexpr std::size_t kMaxHandshakes = 128;
   /// Connections of one job.
   static constexpr std::size_t kMaxConnectionsOfJob = 4096;
 
@@ -83,7 +83,7 @@ class Router {
   template <class Endpoint>
   [[nodiscard]] bool is_of_job(const Endpoint& caller) const;
   asio::awaitable<void> admit(SocketPtr socket, CallersPtr callers, relay::Role role);
-  asio::awaitable<JobPtr> check_greeting(SocketPtr kept, relay::Role role, std::uint32_t& index);
+  asio::awaitable<JobPtr> check_handshake(SocketPtr kept, relay::Role role, std::uint32_t& index);
   asio::awaitable<void> read_all(JobPtr job, ConnectionPtr from, relay::Role role,
                                  std::uint32_t index);
   static bool may_come_from(const ActiveJob& job, const relay::FrameHeader& header,

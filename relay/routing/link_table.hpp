@@ -27,7 +27,7 @@ class LinkTable {
   [[nodiscard]] bool is_empty() const { return latency_s_.empty(); }
   /// What a segment takes from `src` by these hosts.
   [[nodiscard]] double path_s(std::uint16_t src, std::span<const std::uint16_t> hops) const;
-  /// An acknowledgement has brought what a segment took over each hop.
+  /// An ack has brought what a segment took over each hop.
   /// @param hops_s  as many as hops
   void learn(std::uint16_t src, std::span<const std::uint16_t> hops,
              std::span<const double> hops_s);

@@ -10,26 +10,26 @@
 namespace fairlead::relay {
 namespace {
 
-double transfer_s(const Route& route, std::uint64_t bytes) {
-  return route.latency_s + static_cast<double>(bytes) / route.bandwidth_Bps;
+double transfer_s(const HostPath& path, std::uint64_t bytes) {
+  return path.latency_s + static_cast<double>(bytes) / path.bandwidth_Bps;
 }
 
 }  // namespace
 
 // The first message goes by the best path of the table (section 2), or by that of an earlier run.
-McmRule::McmRule(std::vector<Route> routes, const Zones& zones,
+McmRule::McmRule(std::vector<HostPath> planned, const Zones& zones,
                  std::shared_ptr<const LinkTable> links, std::uint16_t host, std::uint32_t seed)
-    : routes_(std::move(routes)),
+    : planned_(std::move(planned)),
       zones_(zones),
       links_(std::move(links)),
       host_(host),
       random_(seed),
-      use_of_path_(routes_.size(), PathUse::none) {
-  if (routes_.empty()) return;
+      use_of_path_(planned_.size(), PathUse::none) {
+  if (planned_.empty()) return;
   std::optional<std::size_t> kept;
-  for (std::size_t path = 0; path < routes_.size(); ++path) {
-    use_of_path_[path] = routes_[path].use;
-    if (routes_[path].use == PathUse::standard) kept = path;
+  for (std::size_t path = 0; path < planned_.size(); ++path) {
+    use_of_path_[path] = planned_[path].use;
+    if (planned_[path].use == PathUse::standard) kept = path;
     if (latency_s(path) < latency_s(standard_)) standard_ = path;
   }
   set_standard(kept.value_or(standard_));
@@ -43,13 +43,13 @@ void McmRule::set_standard(std::size_t path) {
 }
 
 double McmRule::latency_s(std::size_t path) const {
-  return links_->path_s(host_, routes_[path].hops);
+  return links_->path_s(host_, planned_[path].hops);
 }
 
 // By the best path: so thresholds are the same for all paths of a pair.
 double McmRule::unloaded_s(std::uint64_t bytes) const {
   double least_s = std::numeric_limits<double>::infinity();
-  for (const Route& route : routes_) least_s = std::min(least_s, transfer_s(route, bytes));
+  for (const HostPath& path : planned_) least_s = std::min(least_s, transfer_s(path, bytes));
   return least_s;
 }
 
@@ -59,15 +59,15 @@ Zone McmRule::zone_of(double ratio) const {
 }
 
 // The daemon takes all messages, on the standard path, too: else no latency would be known.
-Way McmRule::next(std::uint64_t /*bytes*/, Time /*now*/) {
-  return Way::striped;
+TransferMode McmRule::next(std::uint64_t /*bytes*/, Time /*now*/) {
+  return TransferMode::striped;
 }
 
 bool McmRule::is_striping_worth(std::uint64_t /*bytes*/) const {
-  return !routes_.empty();
+  return !planned_.empty();
 }
 
-std::optional<std::size_t> McmRule::choose(std::span<PathState> paths, Way /*way*/,
+std::optional<std::size_t> McmRule::choose(std::span<PathState> paths, TransferMode /*mode*/,
                                            std::uint64_t /*bytes*/, Time now,
                                            std::optional<std::size_t>& taken) {
   if (taken && paths[*taken].is_open(now)) return taken;
@@ -107,9 +107,9 @@ std::optional<std::size_t> McmRule::any_that_answers(std::span<const PathState> 
 }
 
 // Only a communication that repeats itself is controlled (section 2).
-void McmRule::learn(Way /*way*/, std::uint64_t bytes, double seconds, Time /*now*/) {
+void McmRule::learn(TransferMode /*mode*/, std::uint64_t bytes, double seconds, Time /*now*/) {
   const std::uint8_t size_class = MessageClass::of(0, bytes).size_class;
-  if (routes_.size() < 2 || known_sizes_.insert(size_class).second) return;
+  if (planned_.size() < 2 || known_sizes_.insert(size_class).second) return;
   const Zone zone = zone_of(seconds / unloaded_s(bytes));
   const Zone former = std::exchange(zone_, zone);
   if (zone > former) search();
@@ -121,7 +121,7 @@ void McmRule::learn(Way /*way*/, std::uint64_t bytes, double seconds, Time /*now
 // than the current one (section 2: that is mandatory).
 void McmRule::search() {
   std::optional<std::size_t> best;
-  for (std::size_t path = 0; path < routes_.size(); ++path) {
+  for (std::size_t path = 0; path < planned_.size(); ++path) {
     if (use_of_path_[path] != PathUse::none) continue;
     if (!best || latency_s(path) < latency_s(*best)) best = path;
   }
@@ -137,7 +137,7 @@ void McmRule::open_found() {
 // Latency is acceptable again: the open path that is now the best is the standard one.
 void McmRule::settle() {
   std::size_t best = standard_;
-  for (std::size_t path = 0; path < routes_.size(); ++path) {
+  for (std::size_t path = 0; path < planned_.size(); ++path) {
     if (is_taken(path) && latency_s(path) < latency_s(best)) best = path;
   }
   set_standard(best);

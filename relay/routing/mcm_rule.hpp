@@ -20,20 +20,20 @@ enum class Zone : std::uint8_t { low, medium, high };
 
 class McmRule final : public PathRule {
  public:
-  /// @param routes  of the pair, the direct one first; those of an earlier run have their use
-  /// @param links   what segments take, which acknowledgements renew
+  /// @param planned  of the pair, the direct one first; those of an earlier run have their use
+  /// @param links   what segments take, which acks renew
   /// @param host    the sender's
   /// @param seed    of the choice among open paths
-  McmRule(std::vector<Route> routes, const Zones& zones, std::shared_ptr<const LinkTable> links,
+  McmRule(std::vector<HostPath> planned, const Zones& zones, std::shared_ptr<const LinkTable> links,
           std::uint16_t host, std::uint32_t seed);
 
-  [[nodiscard]] Way next(std::uint64_t bytes, Time now) override;
+  [[nodiscard]] TransferMode next(std::uint64_t bytes, Time now) override;
   [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const override;
-  [[nodiscard]] std::optional<std::size_t> choose(std::span<PathState> paths, Way way,
+  [[nodiscard]] std::optional<std::size_t> choose(std::span<PathState> paths, TransferMode mode,
                                                   std::uint64_t bytes, Time now,
                                                   std::optional<std::size_t>& taken) override;
   [[nodiscard]] bool is_one_path_a_message() const override { return true; }
-  void learn(Way way, std::uint64_t bytes, double seconds, Time now) override;
+  void learn(TransferMode mode, std::uint64_t bytes, double seconds, Time now) override;
   [[nodiscard]] std::vector<PathUse> uses() const override { return use_of_path_; }
 
   [[nodiscard]] Zone zone() const { return zone_; }
@@ -55,7 +55,7 @@ class McmRule final : public PathRule {
     return use_of_path_[path] >= PathUse::open;
   }
 
-  std::vector<Route> routes_;
+  std::vector<HostPath> planned_;
   Zones zones_;
   std::shared_ptr<const LinkTable> links_;
   std::uint16_t host_;

@@ -13,7 +13,7 @@
 
 namespace fairlead::relay {
 
-enum class Way : std::uint8_t {
+enum class TransferMode : std::uint8_t {
   /// The MPI carries it.
   mpi,
   /// By routers, on the direct path alone: shows what the direct path is worth now.
@@ -35,38 +35,42 @@ class PathRule {
   PathRule() = default;
   virtual ~PathRule() = default;
 
-  /// The way of a message, which has to be followed.
-  [[nodiscard]] virtual Way next(std::uint64_t bytes, Time now) = 0;
+  /// The transfer mode of a message, which has to be followed.
+  [[nodiscard]] virtual TransferMode next(std::uint64_t bytes, Time now) = 0;
   /// Whether routers are expected to be faster now.
   [[nodiscard]] virtual bool is_striping_worth(std::uint64_t bytes) const = 0;
   /// The path of a segment.
   /// @param paths  those by routers, the direct one first
   /// @param taken  the path of the message's segments; a rule by which they take one path sets it
-  /// @return none if all of them have failed; one without room if the segment has to wait
-  [[nodiscard]] virtual std::optional<std::size_t> choose(std::span<PathState> paths, Way way,
-                                                          std::uint64_t bytes, Time now,
+  /// @return none if all of them have failed; one without space if the segment has to wait
+  [[nodiscard]] virtual std::optional<std::size_t> choose(std::span<PathState> paths,
+                                                          TransferMode mode, std::uint64_t bytes,
+                                                          Time now,
                                                           std::optional<std::size_t>& taken) = 0;
-  /// Whether all segments of a message take one path. Those of another message may have room then.
+  /// Whether all segments of a message take one path. Those of another message may have space then.
   [[nodiscard]] virtual bool is_one_path_a_message() const { return false; }
-  /// Messages by routers on this way have taken so long, from the first byte to now.
-  virtual void learn(Way way, std::uint64_t bytes, double seconds, Time now) = 0;
-  /// The time of a message by routers on this way cannot be used: others on other ways overlapped.
-  virtual void miss(Way /*way*/, std::uint64_t /*bytes*/, Time /*now*/) {}
-  /// Messages on this way are not over after so long. Where that is far more than usual, the rule
+  /// Messages by routers in this mode have taken so long, from the first byte to now.
+  virtual void learn(TransferMode mode, std::uint64_t bytes, double seconds, Time now) = 0;
+  /// The time of a message by routers in this mode cannot be used: others in other modes
+  /// overlapped.
+  virtual void miss(TransferMode /*mode*/, std::uint64_t /*bytes*/, Time /*now*/) {}
+  /// Messages in this mode are not over after so long. Where that is far more than usual, the rule
   /// learns so at once, not when they have arrived.
   /// @param bytes  of the message that is to arrive next
   /// @param arrived_bytes  of them, and of those behind, in this time
-  /// @return the way of what has not been sent yet; none: it stays
-  [[nodiscard]] virtual std::optional<Way> leave_if_late(Way /*way*/, std::uint64_t /*bytes*/,
-                                                         std::uint64_t /*arrived_bytes*/,
-                                                         double /*seconds*/, Time /*now*/) {
+  /// @return the mode of what has not been sent yet; none: it stays
+  [[nodiscard]] virtual std::optional<TransferMode> leave_if_late(TransferMode /*mode*/,
+                                                                  std::uint64_t /*bytes*/,
+                                                                  std::uint64_t /*arrived_bytes*/,
+                                                                  double /*seconds*/,
+                                                                  Time /*now*/) {
     return std::nullopt;
   }
-  /// Whether a trial of this way is not over: messages that overlap with it go the same way.
-  [[nodiscard]] virtual bool is_trying(Way /*way*/) const { return false; }
-  /// So long after a message on this way, also by the MPI, the program has sent the next one like
+  /// Whether a trial of this mode is not over: messages that overlap with it go in the same mode.
+  [[nodiscard]] virtual bool is_trying(TransferMode /*mode*/) const { return false; }
+  /// So long after a message in this mode, also by the MPI, the program has sent the next one like
   /// it.
-  virtual void add_interval(Way /*way*/, double /*interval_s*/, Time /*now*/) {}
+  virtual void add_interval(TransferMode /*mode*/, double /*interval_s*/, Time /*now*/) {}
   /// The program sends such messages more slowly than before: the network may have changed.
   virtual void note_slowdown(Time /*now*/) {}
   /// The last gap between such messages was far longer than those before: the same, at once.

@@ -16,24 +16,24 @@ namespace {
 // too.
 constexpr std::size_t kMaxConnectionsOfHost = 1024;
 
-WayRates planned_rates(const std::vector<Route>& routes, double capacity_Bps) {
+ModeRates planned_rates(const std::vector<HostPath>& paths, double capacity_Bps) {
   double rate_Bps = 0.0;
   double latency_s = 0.0;
-  for (const Route& route : routes) {
-    if (route.connection > 0) continue;
-    rate_Bps += route.bandwidth_Bps;
-    latency_s = std::max(latency_s, route.latency_s);
+  for (const HostPath& path : paths) {
+    if (path.connection > 0) continue;
+    rate_Bps += path.bandwidth_Bps;
+    latency_s = std::max(latency_s, path.latency_s);
   }
-  const WayRate striped(std::min(rate_Bps, capacity_Bps), latency_s);
-  if (routes.empty()) return {striped, striped};
-  WayRates planned{{routes.front().bandwidth_Bps, routes.front().latency_s}, striped};
+  const ModeRate striped(std::min(rate_Bps, capacity_Bps), latency_s);
+  if (paths.empty()) return {striped, striped};
+  ModeRates planned{{paths.front().bandwidth_Bps, paths.front().latency_s}, striped};
   // Nothing is expected of further connections before they are tried: most networks limit pairs of
   // hosts, or interfaces.
-  const auto is_further = [](const Route& route) { return route.connection > 0; };
-  if (std::ranges::any_of(routes, is_further)) planned.parallel = planned.direct;
-  // The plan's routes come the best one first.
-  const auto best = std::ranges::find_if_not(routes, &Route::is_direct);
-  if (best != routes.end()) planned.relayed = WayRate(best->bandwidth_Bps, best->latency_s);
+  const auto is_further = [](const HostPath& path) { return path.connection > 0; };
+  if (std::ranges::any_of(paths, is_further)) planned.parallel = planned.direct;
+  // The plan's paths come the best one first.
+  const auto best = std::ranges::find_if_not(paths, &HostPath::is_direct);
+  if (best != paths.end()) planned.relayed = ModeRate(best->bandwidth_Bps, best->latency_s);
   return planned;
 }
 
@@ -45,25 +45,25 @@ std::optional<RuleName> parse_rule_name(std::string_view text) {
   return std::nullopt;
 }
 
-std::vector<Route> with_connections(RuleName name, std::vector<Route> planned,
-                                    std::size_t num_hosts) {
+std::vector<HostPath> with_connections(RuleName name, std::vector<HostPath> planned,
+                                       std::size_t num_hosts) {
   if (planned.empty() || name != RuleName::trials) return planned;
   const std::size_t num_connections = std::min<std::size_t>(
       kMaxConnections, kMaxConnectionsOfHost / std::max<std::size_t>(num_hosts, 1));
-  Route further = planned.front();
+  HostPath further = planned.front();
   while (++further.connection < num_connections) planned.push_back(further);
   return planned;
 }
 
-std::unique_ptr<PathRule> make_trial_rule(const std::vector<Route>& routes, double capacity_Bps,
+std::unique_ptr<PathRule> make_trial_rule(const std::vector<HostPath>& paths, double capacity_Bps,
                                           Time now) {
-  return std::make_unique<TrialRule>(planned_rates(routes, capacity_Bps), now);
+  return std::make_unique<TrialRule>(planned_rates(paths, capacity_Bps), now);
 }
 
-std::unique_ptr<PathRule> make_mcm_rule(const std::vector<Route>& routes, const Zones& zones,
+std::unique_ptr<PathRule> make_mcm_rule(const std::vector<HostPath>& paths, const Zones& zones,
                                         std::shared_ptr<const LinkTable> links, std::uint16_t host,
                                         std::uint32_t seed) {
-  return std::make_unique<McmRule>(routes, zones, std::move(links), host, seed);
+  return std::make_unique<McmRule>(paths, zones, std::move(links), host, seed);
 }
 
 }  // namespace fairlead::relay

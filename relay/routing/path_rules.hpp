@@ -18,17 +18,17 @@ namespace fairlead::relay {
 /// The paths among which a rule chooses: those of the plan, and for `trials` the direct one by each
 /// further connection, of which there are fewer with many hosts.
 /// @param planned  the direct one first
-[[nodiscard]] std::vector<Route> with_connections(RuleName name, std::vector<Route> planned,
-                                                  std::size_t num_hosts);
+[[nodiscard]] std::vector<HostPath> with_connections(RuleName name, std::vector<HostPath> planned,
+                                                     std::size_t num_hosts);
 
 /// The rule `trials` for messages to one host.
-/// @param routes        by `with_connections`
+/// @param paths        by `with_connections`
 /// @param capacity_Bps  what all of them can carry together
-[[nodiscard]] std::unique_ptr<PathRule> make_trial_rule(const std::vector<Route>& routes,
+[[nodiscard]] std::unique_ptr<PathRule> make_trial_rule(const std::vector<HostPath>& paths,
                                                         double capacity_Bps, Time now);
 
 /// The rule `mcm` for messages to one host; arguments as of McmRule.
-[[nodiscard]] std::unique_ptr<PathRule> make_mcm_rule(const std::vector<Route>& routes,
+[[nodiscard]] std::unique_ptr<PathRule> make_mcm_rule(const std::vector<HostPath>& paths,
                                                       const Zones& zones,
                                                       std::shared_ptr<const LinkTable> links,
                                                       std::uint16_t host, std::uint32_t seed);

@@ -18,16 +18,16 @@ constexpr double kRecoveredRatio = 2.0;
 
 // Twice what the path holds, so that it is always busy.
 std::uint64_t window_bytes(const PathState& path) {
-  const double held = 2.0 * path.rate_Bps * path.route.latency_s;
+  const double held = 2.0 * path.rate_Bps * path.planned.latency_s;
   return std::max(kLeastWindowBytes, static_cast<std::uint64_t>(held));
 }
 
 }  // namespace
 
-PathState PathState::by(const Route& route, Time now) {
-  return {.route = route,
-          .rate_Bps = route.bandwidth_Bps,
-          .latency_s = route.latency_s,
+PathState PathState::by(const HostPath& path, Time now) {
+  return {.planned = path,
+          .rate_Bps = path.bandwidth_Bps,
+          .latency_s = path.latency_s,
           .last_used = now};
 }
 
@@ -39,7 +39,7 @@ double PathState::expected_s(std::uint64_t bytes) const {
   return latency_s + static_cast<double>(in_flight_bytes + bytes) / rate_Bps;
 }
 
-bool PathState::has_room(std::uint64_t bytes) const {
+bool PathState::has_space(std::uint64_t bytes) const {
   return in_flight_bytes == 0 || in_flight_bytes + bytes <= window_bytes(*this);
 }
 
@@ -50,7 +50,7 @@ double PathState::optimistic_s(std::uint64_t bytes, Time now) const {
 double PathState::unqueued_s(std::uint64_t bytes, Time now) const {
   const double known_s = latency_s + static_cast<double>(bytes) / rate_Bps;
   if (!is_stale(now)) return known_s;
-  return std::min(known_s, route.latency_s + static_cast<double>(bytes) / route.bandwidth_Bps);
+  return std::min(known_s, planned.latency_s + static_cast<double>(bytes) / planned.bandwidth_Bps);
 }
 
 bool PathState::is_stale(Time now) const {
@@ -60,7 +60,7 @@ bool PathState::is_stale(Time now) const {
 void PathState::learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double took_s,
                       double held_s) {
   // Some of it is the bytes' own, also where the plan expects a longer latency.
-  const double sample_s = std::min(route.latency_s + held_s, 0.75 * took_s);
+  const double sample_s = std::min(planned.latency_s + held_s, 0.75 * took_s);
   latency_s += kSampleWeight * (sample_s - latency_s);
   const double busy_s = std::max(took_s - sample_s, 1e-6);
   const double least_Bps = static_cast<double>(bytes_ahead) / busy_s;

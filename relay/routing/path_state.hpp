@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "routing/route.hpp"
+#include "routing/host_path.hpp"
 
 namespace fairlead::relay {
 
@@ -18,15 +18,15 @@ struct PathState {
   /// For so long a path that does not answer is closed at first.
   static constexpr std::chrono::milliseconds kFirstClosing{500};
 
-  Route route{};
+  HostPath planned{};
   /// Bytes that are not acknowledged.
   std::uint64_t in_flight_bytes = 0;
-  /// Learned from acknowledgements; at first that of the plan.
+  /// Learned from acks; at first that of the plan.
   double rate_Bps = 0.0;
   /// That of the plan, and what routers make frames wait for those of other processes: learned
-  /// from the times of each hop that acknowledgements bring back.
+  /// from the times of each hop that acks bring back.
   double latency_s = 0.0;
-  /// Whether acknowledgements have given a rate or a latency.
+  /// Whether acks have given a rate or a latency.
   bool has_learned = false;
   Time last_used{};
   Time closed_until{};
@@ -34,14 +34,14 @@ struct PathState {
   std::uint64_t sent_bytes = 0;
 
   /// By the plan.
-  [[nodiscard]] static PathState by(const Route& route, Time now);
+  [[nodiscard]] static PathState by(const HostPath& path, Time now);
   /// A connection with the receiver, of which nothing is known.
   [[nodiscard]] static PathState without_routers(Time now);
 
   /// Whether it has not failed to answer, lately.
   [[nodiscard]] bool is_open(Time now) const { return now >= closed_until; }
   /// Whether one more segment keeps it busy rather than waits before it.
-  [[nodiscard]] bool has_room(std::uint64_t bytes) const;
+  [[nodiscard]] bool has_space(std::uint64_t bytes) const;
   /// Whether it was idle for so long that what is known of it may be old.
   [[nodiscard]] bool is_stale(Time now) const;
 

@@ -8,7 +8,7 @@ namespace fairlead::relay {
 
 /// The rule by which messages take paths (path_rules.hpp).
 enum class RuleName : std::uint8_t {
-  /// Whole messages on each way are tried now and then (trial_rule.hpp).
+  /// Whole messages in each mode are tried now and then (trial_rule.hpp).
   trials,
   /// MCM's zones and thresholds (mcm_rule.hpp).
   mcm,

@@ -8,7 +8,7 @@
 
 namespace fairlead::relay {
 
-/// The intervals between a message of one way and the next one: the last two.
+/// The intervals between a message in one mode and the next one: the last two.
 class SendIntervals {
  public:
   /// One is so many times as fast as another.

@@ -8,11 +8,11 @@
 namespace fairlead::relay {
 namespace {
 
-// So many messages of a way decide a comparison.
+// So many messages in a mode decide a comparison.
 constexpr std::size_t kEnough = 3;
-// A way that is so many times as fast needs no further trials.
+// A mode that is so many times as fast needs no further trials.
 constexpr double kFarFaster = 2.0;
-// The first message of a way also opens its connections: it is given a second one if it has taken
+// The first message in a mode also opens its connections: it is given a second one if it has taken
 // less than so many times what the direct path takes. Of several connections, from which the plan
 // expects nothing, the first message has to be no slower: where each is limited, to a fifth or a
 // tenth of an interface, eight carry far more than one.
@@ -34,30 +34,32 @@ constexpr double kFarFromPlan = 8.0;
 
 }  // namespace
 
-TrialEstimates::TrialEstimates(const WayRates& planned)
+TrialEstimates::TrialEstimates(const ModeRates& planned)
     : rates_(planned), relay_under_load_(planned.relayed) {
   rates_.direct = planned.direct.preferred();
 }
 
-const WayRate& TrialEstimates::rate_of(Way way) const {
-  if (way == Way::striped) return rates_.striped;
-  if (way == Way::relayed && rates_.relayed) return *rates_.relayed;
-  return way == Way::parallel && rates_.parallel ? *rates_.parallel : rates_.direct;
+const ModeRate& TrialEstimates::rate_of(TransferMode mode) const {
+  if (mode == TransferMode::striped) return rates_.striped;
+  if (mode == TransferMode::relayed && rates_.relayed) return *rates_.relayed;
+  return mode == TransferMode::parallel && rates_.parallel ? *rates_.parallel : rates_.direct;
 }
 
-WayRate& TrialEstimates::rate_of(Way way) {
-  return const_cast<WayRate&>(std::as_const(*this).rate_of(way));
+ModeRate& TrialEstimates::rate_of(TransferMode mode) {
+  return const_cast<ModeRate&>(std::as_const(*this).rate_of(mode));
 }
 
-double TrialEstimates::expected_s(Way way, std::uint64_t bytes) const {
-  const WayRate& rate = rate_of(way);
+double TrialEstimates::expected_s(TransferMode mode, std::uint64_t bytes) const {
+  const ModeRate& rate = rate_of(mode);
   if (rate.num_learned() > 0 || rates_.direct.num_learned() == 0) return rate.expected_s(bytes);
-  // The plan is of a network without load; what slows the direct path may slow all ways.
+  // The plan is of a network without load; what slows the direct path may slow all modes.
   const double slowed = rates_.direct.expected_s(bytes) / rates_.direct.planned_s(bytes);
   const double planned_s = std::max(1.0, slowed) * rate.expected_s(bytes);
   // All paths together are no slower than the best of them.
-  const bool is_relay_known = way == Way::striped && rate_of(Way::relayed).num_learned() > 0;
-  return is_relay_known ? std::min(planned_s, rate_of(Way::relayed).expected_s(bytes)) : planned_s;
+  const bool is_relay_known =
+      mode == TransferMode::striped && rate_of(TransferMode::relayed).num_learned() > 0;
+  return is_relay_known ? std::min(planned_s, rate_of(TransferMode::relayed).expected_s(bytes))
+                        : planned_s;
 }
 
 // What one connection takes without load, by the plan, if that is less than now: where messages
@@ -67,27 +69,30 @@ double TrialEstimates::one_connection_s(std::uint64_t bytes) const {
   return std::min(rates_.direct.expected_s(bytes), rates_.direct.planned_s(bytes));
 }
 
-Way TrialEstimates::best(std::uint64_t bytes) const {
-  const Way by_relays = load_.is_loaded() ? Way::relayed : Way::striped;
+TransferMode TrialEstimates::best(std::uint64_t bytes) const {
+  const TransferMode by_relays = load_.is_loaded() ? TransferMode::relayed : TransferMode::striped;
   const double relays_s = kMargin * expected_s(by_relays, bytes);
   if (is_parallel_faster(bytes)) {
-    return relays_s < expected_s(Way::parallel, bytes) ? by_relays : Way::parallel;
+    return relays_s < expected_s(TransferMode::parallel, bytes) ? by_relays
+                                                                : TransferMode::parallel;
   }
   if (relays_s < rates_.direct.expected_s(bytes)) return by_relays;
-  return is_program_faster_with_relays(by_relays, bytes) ? by_relays : Way::mpi;
+  return is_program_faster_with_relays(by_relays, bytes) ? by_relays : TransferMode::mpi;
 }
 
 bool TrialEstimates::is_parallel_faster(std::uint64_t bytes) const {
-  return rates_.parallel && kMargin * expected_s(Way::parallel, bytes) < one_connection_s(bytes);
+  return rates_.parallel &&
+         kMargin * expected_s(TransferMode::parallel, bytes) < one_connection_s(bytes);
 }
 
 // Relays that are slower than the direct path have not made it faster: other messages have.
-bool TrialEstimates::is_program_faster_with_relays(Way by_relays, std::uint64_t bytes) const {
+bool TrialEstimates::is_program_faster_with_relays(TransferMode by_relays,
+                                                   std::uint64_t bytes) const {
   return relays_intervals_.is_far_faster_than(mpi_intervals_) &&
          rate_of(by_relays).expected_s(bytes) < kMargin * rates_.direct.expected_s(bytes);
 }
 
-// A program that keeps its intervals on the way that it takes would never find that others have
+// A program that keeps its intervals in the mode that it takes would never find that others have
 // gone.
 bool TrialEstimates::may_contention_be_over(std::uint64_t bytes, Time now,
                                             Clock::duration least) const {
@@ -103,14 +108,15 @@ bool TrialEstimates::may_mpi_be_slow(std::uint64_t bytes) const {
          mpi_intervals_.is_slower_than(kSlowPath * rates_.direct.planned_s(bytes));
 }
 
-void TrialEstimates::add_interval(Way way, double interval_s) {
-  if (way == Way::mpi) {
+void TrialEstimates::add_interval(TransferMode mode, double interval_s) {
+  if (mode == TransferMode::mpi) {
     mpi_intervals_.add(interval_s);
     ++num_by_mpi_;
     return;
   }
   routers_intervals_.add(interval_s);
-  if (way == Way::striped || way == Way::relayed) relays_intervals_.add(interval_s);
+  if (mode == TransferMode::striped || mode == TransferMode::relayed)
+    relays_intervals_.add(interval_s);
 }
 
 // Several paths together take a greater share of what is full than one does, from other jobs and
@@ -130,27 +136,28 @@ bool TrialEstimates::learn_contention(std::uint64_t bytes, double seconds, bool 
 }
 
 // Connections are limited or not; only relays become better or worse.
-void TrialEstimates::begin_comparison(Way former, Time now) {
+void TrialEstimates::begin_comparison(TransferMode former, Time now) {
   // They are no faster than they were, but may share what has become slow.
-  if (rates_.parallel && (former == Way::mpi || former == Way::parallel)) rates_.parallel->forget();
+  if (rates_.parallel && (former == TransferMode::mpi || former == TransferMode::parallel))
+    rates_.parallel->forget();
   is_load_old_ = load_.is_known(now);
   if (!is_load_old_) forget_relay(now);
-  if (former != Way::parallel) rates_.striped.forget();
+  if (former != TransferMode::parallel) rates_.striped.forget();
   num_by_mpi_ = 0;
   relays_intervals_.forget();
   if (rates_.direct.num_learned() > 0) usual_direct_ = rates_.direct;
   rates_.direct.forget();
 }
 
-double TrialEstimates::late_after_s(Way way, std::uint64_t bytes) const {
+double TrialEstimates::late_after_s(TransferMode mode, std::uint64_t bytes) const {
   constexpr double kLeastLate_s = std::chrono::duration<double>(kLeastLate).count();
-  const Way taken = best(bytes);
-  const bool is_by_relays = taken == Way::striped || taken == Way::relayed;
+  const TransferMode taken = best(bytes);
+  const bool is_by_relays = taken == TransferMode::striped || taken == TransferMode::relayed;
   if (is_by_relays && is_known(taken)) {
     return std::max(kLeastLate_s, kFarFaster * expected_s(taken, bytes));
   }
-  const bool is_known_parallel = way == Way::parallel && is_known(way);
-  const double usual_s = is_known_parallel ? expected_s(way, bytes)
+  const bool is_known_parallel = mode == TransferMode::parallel && is_known(mode);
+  const double usual_s = is_known_parallel ? expected_s(mode, bytes)
                          : usual_direct_   ? usual_direct_->expected_s(bytes)
                                            : rates_.direct.planned_s(bytes);
   const double most_s = kFarFromPlan * rates_.direct.planned_s(bytes);
@@ -168,18 +175,18 @@ void TrialEstimates::forget_relay(Time now) {
   if (relay_under_load_) relay_under_load_->forget();
 }
 
-bool TrialEstimates::may_be_faster(Way way, std::uint64_t bytes) const {
-  const bool has_relay = way != Way::parallel;
-  const std::size_t count = rate_of(way).num_learned();
+bool TrialEstimates::may_be_faster(TransferMode mode, std::uint64_t bytes) const {
+  const bool has_relay = mode != TransferMode::parallel;
+  const std::size_t count = rate_of(mode).num_learned();
   if (has_relay && count == 0 && has_become_slow(bytes)) return true;
   const double direct_s = has_relay ? rates_.direct.expected_s(bytes) : one_connection_s(bytes);
-  const double ratio = direct_s / expected_s(way, bytes);
+  const double ratio = direct_s / expected_s(mode, bytes);
   if (count != 1) return ratio > kMargin;
   return ratio >= 1.0 / (has_relay ? kFirstMessageRatio : kFirstParallelRatio);
 }
 
-bool TrialEstimates::needs_trial(Way way, std::uint64_t bytes) const {
-  return rate_of(way).num_learned() < kEnough && may_be_faster(way, bytes);
+bool TrialEstimates::needs_trial(TransferMode mode, std::uint64_t bytes) const {
+  return rate_of(mode).num_learned() < kEnough && may_be_faster(mode, bytes);
 }
 
 bool TrialEstimates::is_direct_slow(std::uint64_t bytes) const {
@@ -188,8 +195,9 @@ bool TrialEstimates::is_direct_slow(std::uint64_t bytes) const {
 
 // Where one relay is as fast as planned, what all of them need is free.
 bool TrialEstimates::is_contention_unknown(std::uint64_t bytes) const {
-  if (!rates_.relayed || !may_be_faster(Way::striped, bytes)) return false;
-  return !is_known(Way::relayed) || (load_.is_loaded() && needs_trial(Way::relayed, bytes));
+  if (!rates_.relayed || !may_be_faster(TransferMode::striped, bytes)) return false;
+  return !is_known(TransferMode::relayed) ||
+         (load_.is_loaded() && needs_trial(TransferMode::relayed, bytes));
 }
 
 double TrialEstimates::times_of_usual(std::uint64_t bytes) const {
@@ -209,18 +217,18 @@ bool TrialEstimates::has_become_slow(std::uint64_t bytes) const {
   return is_slower_than_usual(bytes);
 }
 
-// Messages that overlap a trial go its way, and may show more of it than the trial was for: the
+// Messages that overlap a trial go in its mode, and may show more of it than the trial was for: the
 // first message of the direct path, which opens a connection, would be judged by the fastest of
 // theirs.
 bool TrialEstimates::is_direct_known_less(std::uint64_t bytes) const {
-  const Way taken = best(bytes);
-  if (taken == Way::mpi) return false;
+  const TransferMode taken = best(bytes);
+  if (taken == TransferMode::mpi) return false;
   return rates_.direct.num_learned() < std::min(kEnough, rate_of(taken).num_learned());
 }
 
-std::deque<Way> TrialEstimates::further_trials(std::uint64_t bytes) const {
-  if (is_contention_unknown(bytes)) return {Way::relayed};
-  const Way taken = best(bytes);
+std::deque<TransferMode> TrialEstimates::further_trials(std::uint64_t bytes) const {
+  if (is_contention_unknown(bytes)) return {TransferMode::relayed};
+  const TransferMode taken = best(bytes);
   const bool is_far = kFarFaster * expected_s(taken, bytes) < rates_.direct.expected_s(bytes);
   if (!is_far) return trials_of_candidates(bytes);
   if (is_known(taken)) return {};
@@ -228,19 +236,22 @@ std::deque<Way> TrialEstimates::further_trials(std::uint64_t bytes) const {
   return {taken, taken};
 }
 
-std::deque<Way> TrialEstimates::trials_of_candidates(std::uint64_t bytes) const {
-  std::deque<Way> trials;
-  const Way by_relays = load_.is_loaded() ? Way::relayed : Way::striped;
-  if (rates_.parallel && needs_trial(Way::parallel, bytes)) trials.push_back(Way::parallel);
+std::deque<TransferMode> TrialEstimates::trials_of_candidates(std::uint64_t bytes) const {
+  std::deque<TransferMode> trials;
+  const TransferMode by_relays = load_.is_loaded() ? TransferMode::relayed : TransferMode::striped;
+  if (rates_.parallel && needs_trial(TransferMode::parallel, bytes))
+    trials.push_back(TransferMode::parallel);
   if (needs_trial(by_relays, bytes)) trials.push_back(by_relays);
   const std::size_t num_direct = rates_.direct.num_learned();
   if (!trials.empty()) {
     // Both are judged by the same number of messages.
-    if (num_direct <= rate_of(trials.front()).num_learned()) trials.push_front(Way::direct);
+    if (num_direct <= rate_of(trials.front()).num_learned())
+      trials.push_front(TransferMode::direct);
     return trials;
   }
   const bool may_be_slow = is_direct_slow(bytes) || times_of_usual(bytes) > kBecameSlow;
-  if ((num_direct == 1 && may_be_slow) || is_direct_known_less(bytes)) return {Way::direct};
+  if ((num_direct == 1 && may_be_slow) || is_direct_known_less(bytes))
+    return {TransferMode::direct};
   return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rule `trials` knows of the ways to one host, and which of them is expected to be the
+// What the rule `trials` knows of the modes to one host, and which of them is expected to be the
 // best one.
 #pragma once
 
@@ -9,10 +9,10 @@
 #include <deque>
 #include <optional>
 
+#include "routing/mode_rate.hpp"
 #include "routing/path_rule.hpp"
 #include "routing/relay_load.hpp"
 #include "routing/send_intervals.hpp"
-#include "routing/way_rate.hpp"
 
 namespace fairlead::relay {
 
@@ -25,23 +25,23 @@ class TrialEstimates {
   /// What holds for such a message, that of the plan, is taken to hold for all.
   static constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
 
-  explicit TrialEstimates(const WayRates& planned);
+  explicit TrialEstimates(const ModeRates& planned);
 
-  /// The way by which a message is expected to arrive first.
-  [[nodiscard]] Way best(std::uint64_t bytes) const;
-  [[nodiscard]] double expected_s(Way way, std::uint64_t bytes) const;
-  /// The same by the rate of this way alone, whatever slows the direct path.
-  [[nodiscard]] double own_rate_s(Way way, std::uint64_t bytes) const {
-    return rate_of(way).expected_s(bytes);
+  /// The mode in which a message is expected to arrive first.
+  [[nodiscard]] TransferMode best(std::uint64_t bytes) const;
+  [[nodiscard]] double expected_s(TransferMode mode, std::uint64_t bytes) const;
+  /// The same by the rate of this mode alone, whatever slows the direct path.
+  [[nodiscard]] double own_rate_s(TransferMode mode, std::uint64_t bytes) const {
+    return rate_of(mode).expected_s(bytes);
   }
   /// Whether several connections of the direct path carry more than one.
   [[nodiscard]] bool is_parallel_faster(std::uint64_t bytes) const;
   [[nodiscard]] bool has_relay() const { return rates_.relayed.has_value(); }
   [[nodiscard]] bool has_parallel() const { return rates_.parallel.has_value(); }
-  [[nodiscard]] bool is_known(Way way) const { return rate_of(way).num_learned() > 0; }
+  [[nodiscard]] bool is_known(TransferMode mode) const { return rate_of(mode).num_learned() > 0; }
   /// A message on the direct path that takes longer is late: by relays it would have arrived, or
   /// the path has become slow.
-  [[nodiscard]] double late_after_s(Way way, std::uint64_t bytes) const;
+  [[nodiscard]] double late_after_s(TransferMode mode, std::uint64_t bytes) const;
   /// Whether the MPI may be what makes the program slow.
   [[nodiscard]] bool may_mpi_be_slow(std::uint64_t bytes) const;
   [[nodiscard]] bool is_mpi_far_slower() const {
@@ -51,22 +51,24 @@ class TrialEstimates {
   /// @param least  it lasts so long at least
   [[nodiscard]] bool may_contention_be_over(std::uint64_t bytes, Time now,
                                             Clock::duration least) const;
-  /// Whether another way than the MPI is the best one by more messages than the direct path had.
+  /// Whether another mode than the MPI is the best one by more messages than the direct path had.
   [[nodiscard]] bool is_direct_known_less(std::uint64_t bytes) const;
   /// The messages that a comparison still needs; none if it is decided.
-  [[nodiscard]] std::deque<Way> further_trials(std::uint64_t bytes) const;
+  [[nodiscard]] std::deque<TransferMode> further_trials(std::uint64_t bytes) const;
 
   /// A whole message has taken so long.
-  void learn(Way way, std::uint64_t bytes, double seconds) { rate_of(way).learn(bytes, seconds); }
+  void learn(TransferMode mode, std::uint64_t bytes, double seconds) {
+    rate_of(mode).learn(bytes, seconds);
+  }
   /// The same by the best relay alone, for what it shows of contention.
   /// @return whether it has just ended
   [[nodiscard]] bool learn_contention(std::uint64_t bytes, double seconds, bool is_comparing,
                                       Time now);
-  /// So long after a message on this way the program has sent the next one.
-  void add_interval(Way way, double interval_s);
+  /// So long after a message in this mode the program has sent the next one.
+  void add_interval(TransferMode mode, double interval_s);
   void forget_mpi_intervals() { mpi_intervals_.forget(); }
-  /// What may have changed has to be found again. @param former  the way that was taken
-  void begin_comparison(Way former, Time now);
+  /// What may have changed has to be found again. @param former  the mode that was taken
+  void begin_comparison(TransferMode former, Time now);
   /// What is known of contention is from before the comparison, and no longer true if the direct
   /// path is slower than usual.
   void forget_old_contention(std::uint64_t bytes, Time now);
@@ -74,31 +76,32 @@ class TrialEstimates {
   void forget_stripes() { rates_.striped.forget(); }
 
  private:
-  [[nodiscard]] const WayRate& rate_of(Way way) const;
-  [[nodiscard]] WayRate& rate_of(Way way);
+  [[nodiscard]] const ModeRate& rate_of(TransferMode mode) const;
+  [[nodiscard]] ModeRate& rate_of(TransferMode mode);
   [[nodiscard]] double one_connection_s(std::uint64_t bytes) const;
-  [[nodiscard]] bool is_program_faster_with_relays(Way by_relays, std::uint64_t bytes) const;
-  [[nodiscard]] bool may_be_faster(Way way, std::uint64_t bytes) const;
-  [[nodiscard]] bool needs_trial(Way way, std::uint64_t bytes) const;
+  [[nodiscard]] bool is_program_faster_with_relays(TransferMode by_relays,
+                                                   std::uint64_t bytes) const;
+  [[nodiscard]] bool may_be_faster(TransferMode mode, std::uint64_t bytes) const;
+  [[nodiscard]] bool needs_trial(TransferMode mode, std::uint64_t bytes) const;
   [[nodiscard]] bool is_contention_unknown(std::uint64_t bytes) const;
   [[nodiscard]] bool is_direct_slow(std::uint64_t bytes) const;
   [[nodiscard]] bool is_slower_than_usual(std::uint64_t bytes) const;
   [[nodiscard]] double times_of_usual(std::uint64_t bytes) const;
   [[nodiscard]] bool has_become_slow(std::uint64_t bytes) const;
-  [[nodiscard]] std::deque<Way> trials_of_candidates(std::uint64_t bytes) const;
+  [[nodiscard]] std::deque<TransferMode> trials_of_candidates(std::uint64_t bytes) const;
 
-  WayRates rates_;
+  ModeRates rates_;
   /// Before the comparison.
-  std::optional<WayRate> usual_direct_{};
+  std::optional<ModeRate> usual_direct_{};
   RelayLoad load_{};
   /// Rate of the best relay, without messages whose time does not depend on the load.
-  std::optional<WayRate> relay_under_load_{};
+  std::optional<ModeRate> relay_under_load_{};
   /// What is known of the load is from before this comparison.
   bool is_load_old_ = false;
   SendIntervals mpi_intervals_{};
   /// Messages by the MPI since the last comparison began.
   int num_by_mpi_ = 0;
-  /// After messages by routers on any way.
+  /// After messages by routers in any mode.
   SendIntervals routers_intervals_{};
   SendIntervals relays_intervals_{};
 };

@@ -8,30 +8,31 @@
 namespace fairlead::relay {
 namespace {
 
-bool is_direct_part_of(Way way, const Route& route) {
-  return route.is_direct() && (way == Way::parallel || route.connection == 0);
+bool is_direct_part_of(TransferMode mode, const HostPath& path) {
+  return path.is_direct() && (mode == TransferMode::parallel || path.connection == 0);
 }
 
 }  // namespace
 
-std::optional<std::size_t> TrialPaths::choose(std::span<const PathState> paths, Way way,
+std::optional<std::size_t> TrialPaths::choose(std::span<const PathState> paths, TransferMode mode,
                                               std::uint64_t bytes, Time now,
                                               bool may_take_all_connections) {
-  if (way == Way::relayed) {
+  if (mode == TransferMode::relayed) {
     if (const auto relay = best_relay(paths, now)) return relay;
   }
-  const bool is_narrow = way != Way::striped && !paths.empty() && paths.front().is_open(now);
-  const auto is_part = [&](const Route& route) {
-    if (is_narrow) return is_direct_part_of(way, route);
-    return route.connection == 0 || may_take_all_connections;
+  const bool is_narrow =
+      mode != TransferMode::striped && !paths.empty() && paths.front().is_open(now);
+  const auto is_part = [&](const HostPath& path) {
+    if (is_narrow) return is_direct_part_of(mode, path);
+    return path.connection == 0 || may_take_all_connections;
   };
   double least_s = std::numeric_limits<double>::infinity();
   std::optional<std::size_t> best;
   for (std::size_t index = 0; index < paths.size(); ++index) {
     const PathState& path = paths[index];
-    if (!path.is_open(now) || !is_part(path.route)) continue;
+    if (!path.is_open(now) || !is_part(path.planned)) continue;
     const double expected_s =
-        path.optimistic_s(bytes, now) * (path.route.is_direct() ? 1 : kRelayMargin);
+        path.optimistic_s(bytes, now) * (path.planned.is_direct() ? 1 : kRelayMargin);
     if (expected_s >= least_s) continue;
     least_s = expected_s;
     best = index;
@@ -53,7 +54,7 @@ std::optional<std::size_t> TrialPaths::best_relay(std::span<const PathState> pat
   }
   for (std::size_t index = 0; index < paths.size(); ++index) {
     const PathState& path = paths[index];
-    if (!path.is_open(now) || path.route.is_direct()) continue;
+    if (!path.is_open(now) || path.planned.is_direct()) continue;
     if (is_taken && !path.is_stale(now)) continue;
     const double unqueued_s = path.unqueued_s(kLargeBytes, now);
     if (unqueued_s >= least_s) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The path of a segment by the rule `trials`: that on which it is expected to arrive first, among
-// those of its way.
+// those of its mode.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ class TrialPaths {
 
   /// @param may_take_all_connections  of the direct path, where all paths are taken
   /// @return none if all paths have failed
-  [[nodiscard]] std::optional<std::size_t> choose(std::span<const PathState> paths, Way way,
-                                                  std::uint64_t bytes, Time now,
+  [[nodiscard]] std::optional<std::size_t> choose(std::span<const PathState> paths,
+                                                  TransferMode mode, std::uint64_t bytes, Time now,
                                                   bool may_take_all_connections);
 
  private:

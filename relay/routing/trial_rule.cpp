@@ -29,18 +29,18 @@ milliseconds pause_after(double trial_s) {
 
 }  // namespace
 
-TrialRule::TrialRule(const WayRates& planned, Time now)
+TrialRule::TrialRule(const ModeRates& planned, Time now)
     : estimates_(planned),
       schedule_{.next_check = now + kCheckInterval,
                 .next_comparison = now + kComparisonInterval,
                 .last_comparison = now,
                 .last_slowdown = now} {
-  comparison_.pending.push_back(Way::direct);
+  comparison_.pending.push_back(TransferMode::direct);
   // The plan says something of relays, and nothing of several connections.
-  if (estimates_.has_parallel()) comparison_.pending.push_back(Way::parallel);
+  if (estimates_.has_parallel()) comparison_.pending.push_back(TransferMode::parallel);
 }
 
-Way TrialRule::next(std::uint64_t bytes, Time now) {
+TransferMode TrialRule::next(std::uint64_t bytes, Time now) {
   begin_due_comparison(bytes, now);
   const Occasion occasion{.bytes = bytes, .now = now};
   const TrialEvent event =
@@ -53,124 +53,127 @@ Way TrialRule::next(std::uint64_t bytes, Time now) {
 
 void TrialRule::begin_due_comparison(std::uint64_t bytes, Time now) {
   if (is_comparing()) return;
-  const Way taken = estimates_.best(bytes);
-  const double trials_s =
-      estimates_.expected_s(Way::direct, bytes) + estimates_.expected_s(Way::relayed, bytes);
-  const bool is_pause_over = taken == Way::mpi || now >= schedule_.next_check;
+  const TransferMode taken = estimates_.best(bytes);
+  const double trials_s = estimates_.expected_s(TransferMode::direct, bytes) +
+                          estimates_.expected_s(TransferMode::relayed, bytes);
+  const bool is_pause_over = taken == TransferMode::mpi || now >= schedule_.next_check;
   if (is_pause_over && estimates_.may_contention_be_over(bytes, now, pause_after(trials_s))) {
-    apply(TrialEvent::contention_expired, {.now = now, .way = taken});
+    apply(TrialEvent::contention_expired, {.now = now, .mode = taken});
     return;
   }
-  const bool is_wanted =
-      schedule_.is_comparison_requested || (taken == Way::mpi && estimates_.may_mpi_be_slow(bytes));
+  const bool is_wanted = schedule_.is_comparison_requested ||
+                         (taken == TransferMode::mpi && estimates_.may_mpi_be_slow(bytes));
   if (!is_wanted || !may_compare(now)) return;
-  apply(TrialEvent::comparison_due, {.now = now, .way = estimates_.best(kLargeBytes)});
+  apply(TrialEvent::comparison_due, {.now = now, .mode = estimates_.best(kLargeBytes)});
 }
 
 bool TrialRule::is_check_due(std::uint64_t bytes, Time now) const {
   return state_ == TrialState::settled && now >= schedule_.next_check &&
-         estimates_.best(bytes) != Way::mpi;
+         estimates_.best(bytes) != TransferMode::mpi;
 }
 
-Way TrialRule::send_trial(const Occasion& occasion) {
-  const Way way = comparison_.pending.front();
+TransferMode TrialRule::send_trial(const Occasion& occasion) {
+  const TransferMode mode = comparison_.pending.front();
   comparison_.pending.pop_front();
-  comparison_.under_way.push_back(way);
+  comparison_.under_way.push_back(mode);
   schedule_.is_postponed = false;
   if (comparison_.pending.empty()) apply(TrialEvent::trials_sent, occasion);
-  return way;
+  return mode;
 }
 
-Way TrialRule::send_check(const Occasion& occasion) {
-  double trials_s = estimates_.expected_s(Way::direct, occasion.bytes);
+TransferMode TrialRule::send_check(const Occasion& occasion) {
+  double trials_s = estimates_.expected_s(TransferMode::direct, occasion.bytes);
   const bool checks_relay =
-      estimates_.best(occasion.bytes) == Way::striped && estimates_.has_relay();
-  if (checks_relay) trials_s += estimates_.expected_s(Way::relayed, occasion.bytes);
+      estimates_.best(occasion.bytes) == TransferMode::striped && estimates_.has_relay();
+  if (checks_relay) trials_s += estimates_.expected_s(TransferMode::relayed, occasion.bytes);
   schedule_.next_check = occasion.now + std::max(schedule_.check_interval, pause_after(trials_s));
   schedule_.check_interval = std::min(2 * schedule_.check_interval, kLongestCheckInterval);
   schedule_.is_postponed = false;
   if (checks_relay) {
-    comparison_.pending.push_back(Way::relayed);
+    comparison_.pending.push_back(TransferMode::relayed);
     apply(TrialEvent::undecided, occasion);
   }
-  return Way::direct;
+  return TransferMode::direct;
 }
 
-std::optional<std::size_t> TrialRule::choose(std::span<PathState> paths, Way way,
+std::optional<std::size_t> TrialRule::choose(std::span<PathState> paths, TransferMode mode,
                                              std::uint64_t bytes, Time now,
                                              std::optional<std::size_t>& /*taken*/) {
   // Where further connections add nothing they would only wait for each other.
   const bool may_take_all_connections = estimates_.is_parallel_faster(kLargeBytes);
-  return paths_.choose(paths, way, bytes, now, may_take_all_connections);
+  return paths_.choose(paths, mode, bytes, now, may_take_all_connections);
 }
 
-void TrialRule::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
-  if (way == Way::mpi) return;
-  Occasion occasion{.bytes = bytes, .now = now, .way = way};
-  const Way taken = estimates_.best(bytes);
+void TrialRule::learn(TransferMode mode, std::uint64_t bytes, double seconds, Time now) {
+  if (mode == TransferMode::mpi) return;
+  Occasion occasion{.bytes = bytes, .now = now, .mode = mode};
+  const TransferMode taken = estimates_.best(bytes);
   const double known_s = estimates_.own_rate_s(taken, bytes);
-  estimates_.learn(way, bytes, seconds);
-  if (way == Way::relayed) {
+  estimates_.learn(mode, bytes, seconds);
+  if (mode == TransferMode::relayed) {
     if (estimates_.learn_contention(bytes, seconds, is_comparing(), now)) {
       apply(TrialEvent::contention_ends, occasion);
     }
     if (!is_comparing()) comparison_.num_inconclusive = 0;
   }
-  end_trial(way);
-  const bool is_direct_faster =
-      way == Way::direct && taken != Way::mpi && TrialEstimates::kMargin * seconds < known_s;
+  end_trial(mode);
+  const bool is_direct_faster = mode == TransferMode::direct && taken != TransferMode::mpi &&
+                                TrialEstimates::kMargin * seconds < known_s;
   TrialEvent event = TrialEvent::sample;
   if (!is_comparing() && is_direct_faster) {
     estimates_.forget_mpi_intervals();
-    occasion.way = taken;
+    occasion.mode = taken;
     event = TrialEvent::direct_faster;
-  } else if (!is_comparing() && taken == Way::mpi && estimates_.is_direct_known_less(bytes)) {
+  } else if (!is_comparing() && taken == TransferMode::mpi &&
+             estimates_.is_direct_known_less(bytes)) {
     event = TrialEvent::direct_unsure;
   }
   apply(event, occasion);
 }
 
-void TrialRule::miss(Way way, std::uint64_t bytes, Time now) {
-  const bool was_trial = end_trial(way);
-  if (is_comparing() ? !was_trial : way != Way::relayed) return;
+void TrialRule::miss(TransferMode mode, std::uint64_t bytes, Time now) {
+  const bool was_trial = end_trial(mode);
+  if (is_comparing() ? !was_trial : mode != TransferMode::relayed) return;
   const bool is_silent = ++comparison_.num_inconclusive > kMaxInconclusive;
   const TrialEvent event =
       is_silent && !is_comparing() ? TrialEvent::relay_silent : TrialEvent::inconclusive;
-  apply(event, {.bytes = bytes, .now = now, .way = way});
+  apply(event, {.bytes = bytes, .now = now, .mode = mode});
 }
 
-bool TrialRule::end_trial(Way way) {
-  const auto found = std::ranges::find(comparison_.under_way, way);
+bool TrialRule::end_trial(TransferMode mode) {
+  const auto found = std::ranges::find(comparison_.under_way, mode);
   if (found == comparison_.under_way.end()) return false;
   comparison_.under_way.erase(found);
   return true;
 }
 
-std::optional<Way> TrialRule::leave_if_late(Way way, std::uint64_t bytes,
-                                            std::uint64_t arrived_bytes, double seconds, Time now) {
-  const bool is_direct = way == Way::direct || way == Way::parallel;
-  if (!is_direct || !estimates_.has_relay() || seconds < estimates_.late_after_s(way, bytes)) {
+std::optional<TransferMode> TrialRule::leave_if_late(TransferMode mode, std::uint64_t bytes,
+                                                     std::uint64_t arrived_bytes, double seconds,
+                                                     Time now) {
+  const bool is_direct = mode == TransferMode::direct || mode == TransferMode::parallel;
+  if (!is_direct || !estimates_.has_relay() || seconds < estimates_.late_after_s(mode, bytes)) {
     return std::nullopt;
   }
   const double arrived_ratio =
       static_cast<double>(std::clamp(arrived_bytes, bytes / kMostTimes, bytes)) /
       static_cast<double>(bytes);
-  estimates_.learn(way, bytes, seconds / arrived_ratio);
-  std::erase(comparison_.under_way, way);
-  const TrialEvent event = way == Way::parallel ? TrialEvent::parallel_late : TrialEvent::late;
-  apply(event, {.bytes = bytes, .now = now, .way = way});
-  const std::deque<Way>& pending = comparison_.pending;
-  const Way next = pending.empty() ? estimates_.best(bytes) : pending.front();
-  return next == Way::relayed ? next : Way::striped;
+  estimates_.learn(mode, bytes, seconds / arrived_ratio);
+  std::erase(comparison_.under_way, mode);
+  const TrialEvent event =
+      mode == TransferMode::parallel ? TrialEvent::parallel_late : TrialEvent::late;
+  apply(event, {.bytes = bytes, .now = now, .mode = mode});
+  const std::deque<TransferMode>& pending = comparison_.pending;
+  const TransferMode next = pending.empty() ? estimates_.best(bytes) : pending.front();
+  return next == TransferMode::relayed ? next : TransferMode::striped;
 }
 
-bool TrialRule::is_trying(Way way) const {
-  return std::ranges::find(comparison_.under_way, way) != comparison_.under_way.end();
+bool TrialRule::is_trying(TransferMode mode) const {
+  return std::ranges::find(comparison_.under_way, mode) != comparison_.under_way.end();
 }
 
-void TrialRule::add_interval(Way way, double interval_s, Time now) {
-  estimates_.add_interval(way, interval_s);
-  if (way == Way::mpi && estimates_.is_mpi_far_slower()) note_slowdown(now);
+void TrialRule::add_interval(TransferMode mode, double interval_s, Time now) {
+  estimates_.add_interval(mode, interval_s);
+  if (mode == TransferMode::mpi && estimates_.is_mpi_far_slower()) note_slowdown(now);
 }
 
 void TrialRule::note_slowdown(Time now) {
@@ -179,7 +182,7 @@ void TrialRule::note_slowdown(Time now) {
 
 void TrialRule::note_long_gap(Time now) {
   if (now - schedule_.last_comparison < kComparisonInterval) return;
-  apply(TrialEvent::long_gap, {.now = now, .way = estimates_.best(kLargeBytes)});
+  apply(TrialEvent::long_gap, {.now = now, .mode = estimates_.best(kLargeBytes)});
 }
 
 // Pauses that follow one another without a trial between them may be waits for a slow network.
@@ -199,7 +202,7 @@ TrialAction TrialRule::apply(TrialEvent event, const Occasion& occasion) {
 void TrialRule::act(TrialAction action, const Occasion& occasion) {
   switch (action) {
     case TrialAction::none:
-    case TrialAction::send_by_best_way:
+    case TrialAction::send_in_best_mode:
     case TrialAction::send_next_trial:
     case TrialAction::send_check:
       return;
@@ -214,7 +217,7 @@ void TrialRule::act(TrialAction action, const Occasion& occasion) {
       return compare(occasion);
     case TrialAction::compare_direct:
       compare(occasion);
-      comparison_.pending = {Way::direct};
+      comparison_.pending = {TransferMode::direct};
       return;
     case TrialAction::compare_at_once:
       return compare_at_once(occasion);
@@ -244,21 +247,21 @@ void TrialRule::evaluate(const Occasion& occasion) {
 
 void TrialRule::repeat_or_evaluate(const Occasion& occasion) {
   const bool may_help = comparison_.num_inconclusive <= kMaxInconclusive;
-  if (!may_help || estimates_.is_known(occasion.way)) return evaluate(occasion);
-  comparison_.pending.push_back(occasion.way);
+  if (!may_help || estimates_.is_known(occasion.mode)) return evaluate(occasion);
+  comparison_.pending.push_back(occasion.mode);
   apply(TrialEvent::undecided, occasion);
 }
 
 // While the MPI carries the messages the direct path is tried first: mostly it is as before, and
 // other ranks are late.
 void TrialRule::compare(const Occasion& occasion) {
-  const Way former = occasion.way;
+  const TransferMode former = occasion.mode;
   schedule_.is_comparison_requested = false;
   schedule_.last_comparison = occasion.now;
   schedule_.next_comparison = occasion.now + schedule_.comparison_interval;
   estimates_.begin_comparison(former, occasion.now);
-  comparison_ = {.pending = {Way::direct}, .former = former};
-  if (former != Way::mpi) comparison_.pending.push_front(former);
+  comparison_ = {.pending = {TransferMode::direct}, .former = former};
+  if (former != TransferMode::mpi) comparison_.pending.push_front(former);
 }
 
 // The program has waited for one message far longer than a trial takes.
@@ -278,7 +281,7 @@ void TrialRule::request_comparison(const Occasion& occasion) {
   schedule_.last_slowdown = now;
   schedule_.is_comparison_requested = true;
   if (!may_compare(now)) return;
-  apply(TrialEvent::comparison_due, {.now = now, .way = estimates_.best(kLargeBytes)});
+  apply(TrialEvent::comparison_due, {.now = now, .mode = estimates_.best(kLargeBytes)});
 }
 
 void TrialRule::settle(const Occasion& occasion) {
@@ -294,7 +297,7 @@ void TrialRule::settle(const Occasion& occasion) {
 
 // Until the direct path is tried.
 void TrialRule::pause_checks(const Occasion& occasion) {
-  const double trial_s = estimates_.expected_s(Way::direct, occasion.bytes);
+  const double trial_s = estimates_.expected_s(TransferMode::direct, occasion.bytes);
   schedule_.check_interval = kCheckInterval;
   schedule_.next_check = occasion.now + std::max(kCheckInterval, pause_after(trial_s));
 }

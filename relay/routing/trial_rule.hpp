@@ -19,8 +19,8 @@
 
 namespace fairlead::relay {
 
-/// The rates of a plan may be wrong, and change. So whole messages are sent by each way in turns: a
-/// comparison, at the beginning and when the program has become slower. While the MPI carries the
+/// The rates of a plan may be wrong, and change. So whole messages are sent in each mode in turns:
+/// a comparison, at the beginning and when the program has become slower. While the MPI carries the
 /// messages as fast as planned nothing is tried: ranks that wait for each other would all wait for
 /// a trial of any. A state machine (trial_table.hpp), whose events are found here.
 class TrialRule final : public PathRule {
@@ -34,22 +34,22 @@ class TrialRule final : public PathRule {
   static constexpr std::chrono::milliseconds kComparisonInterval{250};
   static constexpr std::chrono::milliseconds kLongestComparisonInterval{16000};
 
-  TrialRule(const WayRates& planned, Time now);
+  TrialRule(const ModeRates& planned, Time now);
 
-  [[nodiscard]] Way next(std::uint64_t bytes, Time now) override;
+  [[nodiscard]] TransferMode next(std::uint64_t bytes, Time now) override;
   [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const override {
-    return estimates_.best(bytes) != Way::mpi;
+    return estimates_.best(bytes) != TransferMode::mpi;
   }
-  [[nodiscard]] std::optional<std::size_t> choose(std::span<PathState> paths, Way way,
+  [[nodiscard]] std::optional<std::size_t> choose(std::span<PathState> paths, TransferMode mode,
                                                   std::uint64_t bytes, Time now,
                                                   std::optional<std::size_t>& taken) override;
-  void learn(Way way, std::uint64_t bytes, double seconds, Time now) override;
-  void miss(Way way, std::uint64_t bytes, Time now) override;
-  [[nodiscard]] std::optional<Way> leave_if_late(Way way, std::uint64_t bytes,
-                                                 std::uint64_t arrived_bytes, double seconds,
-                                                 Time now) override;
-  [[nodiscard]] bool is_trying(Way way) const override;
-  void add_interval(Way way, double interval_s, Time now) override;
+  void learn(TransferMode mode, std::uint64_t bytes, double seconds, Time now) override;
+  void miss(TransferMode mode, std::uint64_t bytes, Time now) override;
+  [[nodiscard]] std::optional<TransferMode> leave_if_late(TransferMode mode, std::uint64_t bytes,
+                                                          std::uint64_t arrived_bytes,
+                                                          double seconds, Time now) override;
+  [[nodiscard]] bool is_trying(TransferMode mode) const override;
+  void add_interval(TransferMode mode, double interval_s, Time now) override;
   void note_slowdown(Time now) override;
   void note_long_gap(Time now) override;
   [[nodiscard]] bool resume(Time now) override;
@@ -61,19 +61,19 @@ class TrialRule final : public PathRule {
   struct Occasion {
     std::uint64_t bytes = TrialEstimates::kLargeBytes;
     Time now{};
-    /// The way of the message, or what was taken before.
-    Way way = Way::mpi;
+    /// The mode of the message, or what was taken before.
+    TransferMode mode = TransferMode::mpi;
   };
   struct Comparison {
     /// Messages that are still to be sent, also of a check.
-    std::deque<Way> pending{};
+    std::deque<TransferMode> pending{};
     /// Those whose time is not known yet.
-    std::vector<Way> under_way{};
+    std::vector<TransferMode> under_way{};
     /// Messages without a usable time: of this comparison, or after it those of the relay that is
     /// taken alone, one after the other.
     int num_inconclusive = 0;
     /// What was taken before.
-    Way former = Way::mpi;
+    TransferMode former = TransferMode::mpi;
     bool is_after_long_gap = false;
   };
   struct Schedule {
@@ -98,9 +98,9 @@ class TrialRule final : public PathRule {
   }
   void begin_due_comparison(std::uint64_t bytes, Time now);
   [[nodiscard]] bool is_check_due(std::uint64_t bytes, Time now) const;
-  Way send_trial(const Occasion& occasion);
-  Way send_check(const Occasion& occasion);
-  bool end_trial(Way way);
+  TransferMode send_trial(const Occasion& occasion);
+  TransferMode send_check(const Occasion& occasion);
+  bool end_trial(TransferMode mode);
 
   /// Takes a step of the table. @return its action, which is done unless it sends a message
   TrialAction apply(TrialEvent event, const Occasion& occasion);

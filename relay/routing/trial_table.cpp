@@ -11,7 +11,7 @@ using Event = TrialEvent;
 // clang-format off
 constexpr std::array<TrialRow, kNumTrialEvents> kTable{{
     // event                    trying                          awaiting                        settled                        checking
-    {Event::message_due,        {{{trying, send_next_trial},    {awaiting, send_by_best_way},   {settled, send_by_best_way},   {checking, send_next_trial}}}},
+    {Event::message_due,        {{{trying, send_next_trial},    {awaiting, send_in_best_mode},  {settled, send_in_best_mode},  {checking, send_next_trial}}}},
     {Event::check_due,          {{{trying, never},              {awaiting, never},              {settled, send_check},         {checking, never}}}},
     {Event::comparison_due,     {{{trying, never},              {trying, compare},              {trying, compare},             {checking, never}}}},
     {Event::contention_expired, {{{trying, never},              {awaiting, never},              {trying, compare},             {trying, compare}}}},

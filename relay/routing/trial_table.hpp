@@ -13,7 +13,7 @@ enum class TrialState : std::uint8_t {
   trying,
   /// All messages of the comparison are sent, and not all of their times are known.
   awaiting,
-  /// Messages take the best way.
+  /// Messages take the best mode.
   settled,
   /// The same, and a message that checks the relay is still to be sent.
   checking,
@@ -47,7 +47,7 @@ enum class TrialAction : std::uint8_t {
   none,
   /// It cannot happen.
   never,
-  send_by_best_way,
+  send_in_best_mode,
   send_next_trial,
   /// On the direct path, the next one by the relay where all paths are taken.
   send_check,

@@ -31,7 +31,7 @@ constexpr std::array<EventText, kNumTrialEvents> kEventTexts{{
     {"sample", "the time of a message is known, and none of the next two holds"},
     {"direct faster", "the direct path was faster than what is taken"},
     {"direct unsure",
-     "another way than the MPI has become the best one by more messages than the direct path had"},
+     "another mode than the MPI has become the best one by more messages than the direct path had"},
     {"inconclusive", "the time of a trial, or of a message by the relay, cannot be used"},
     {"relay silent",
      "nine messages by the relay that is taken alone gave no time, one after the other"},
@@ -46,7 +46,7 @@ constexpr std::array<EventText, kNumTrialEvents> kEventTexts{{
 }};
 constexpr std::array<const char*, kNumTrialActions> kActionNames{"",
                                                                  "",
-                                                                 "send by the best way",
+                                                                 "send in the best mode",
                                                                  "send the next trial",
                                                                  "send a check",
                                                                  "evaluate",

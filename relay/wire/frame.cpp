@@ -11,7 +11,7 @@ constexpr std::uint32_t kMagic = 0x32524c46;  // "FLR2"
 
 bool is_kind(std::uint8_t kind) {
   return kind >= static_cast<std::uint8_t>(FrameKind::data) &&
-         kind <= static_cast<std::uint8_t>(FrameKind::refusal_ack);
+         kind <= static_cast<std::uint8_t>(FrameKind::reject_ack);
 }
 
 // Written so that no sum can wrap.

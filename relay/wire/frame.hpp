@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The unit in which routers forward: a header with the whole route, and a segment of a message
+// The unit in which routers forward: a header with the whole path, and a segment of a message
 // (docs/design/relay-frames.md). Parsing is a pure function of bytes.
 #pragma once
 
@@ -22,14 +22,14 @@ inline constexpr std::uint32_t kMaxSegmentBytes = 64 * 1024;
 enum class FrameKind : std::uint8_t {
   data = 1,
   /// The receiver has this segment. Without a payload, as all that follow.
-  acknowledgement = 2,
+  ack = 2,
   /// The receiver has matched the message: all of it may be sent.
-  claim = 3,
+  match = 3,
   /// The receiver will not take the message.
-  refusal = 4,
-  /// The sender knows of the claim or the refusal.
-  claim_ack = 5,
-  refusal_ack = 6,
+  reject = 4,
+  /// The sender knows of the match or the rejection.
+  match_ack = 5,
+  reject_ack = 6,
 };
 
 /// Numbers are little-endian on the wire, at the offsets of docs/design/relay-frames.md.
@@ -49,14 +49,14 @@ struct FrameHeader {
   std::uint64_t offset_bytes = 0;
   std::uint64_t message_bytes = 0;
   std::uint32_t segment_bytes = 0;
-  /// The sender's clock, which an acknowledgement returns.
+  /// The sender's clock, which an ack returns.
   std::uint32_t sent_us = 0;
   /// How long the frame waited before each hop for those of other processes, at most 65535;
-  /// acknowledgements return it.
+  /// acks return it.
   std::array<std::uint16_t, kMaxHops> held_16us{};
   /// In data: the clock of the router before each hop as the frame came there, in microseconds,
-  /// modulo 2^32. In acknowledgements: what passed between that and the return of the
-  /// acknowledgement there. So no two clocks are compared (hop_times.hpp).
+  /// modulo 2^32. In acks: what passed between that and the return of the
+  /// ack there. So no two clocks are compared (hop_times.hpp).
   std::array<std::uint32_t, kMaxHops> hop_us{};
   /// Digest of the fields that no router changes, of the payload, and of a key of the job.
   std::uint64_t digest = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a frame took over each hop: MCM's "latency in every step of the path", which the
-// acknowledgement brings to the source. Pure: the caller has the clock.
+// ack brings to the source. Pure: the caller has the clock.
 //
-//   data             R0 ─────▶ R1 ─────▶ R2     each router writes its clock before the hop
-//   acknowledgement  R0 ◀───── R1 ◀───── R2     each takes what it wrote off its clock
+//   data   R0 ─────▶ R1 ─────▶ R2     each router writes its clock before the hop
+//   ack    R0 ◀───── R1 ◀───── R2     each takes what it wrote off its clock
 //
 // What R0 finds less what R1 finds is the time from the frame's arrival at R0 to that at R1, and
-// that of the acknowledgement from R1 to R0. Clocks of different hosts are never compared.
+// that of the ack from R1 to R0. Clocks of different hosts are never compared.
 #pragma once
 
 #include <algorithm>
@@ -24,25 +24,25 @@ inline void stamp_departure(FrameHeader& header, std::uint32_t now_us) {
   if (header.kind == FrameKind::data) header.hop_us[header.hop] = now_us;
 }
 
-/// An acknowledgement has come to a router by the hop that comes next in its header, which is this
+/// An ack has come to a router by the hop that comes next in its header, which is this
 /// router: it has the hops of its frame the other way round.
 inline void note_return(FrameHeader& header, std::uint32_t now_us) {
-  if (header.kind != FrameKind::acknowledgement) return;
+  if (header.kind != FrameKind::ack) return;
   std::uint32_t& time_us = header.hop_us[header.num_hops - std::size_t{1} - header.hop];
   time_us = now_us - time_us;
 }
 
-/// The time over each hop, in seconds, that to the acknowledgement's return included.
-/// @param took_s  of the frame and its acknowledgement, by the source's own clock
+/// The time over each hop, in seconds, that to the ack's return included.
+/// @param took_s  of the frame and its ack, by the source's own clock
 /// @return nothing where a router on the path has written no time, or one that cannot be
-[[nodiscard]] inline std::optional<std::vector<double>> seconds_of_hops(
-    const FrameHeader& acknowledgement, double took_s) {
+[[nodiscard]] inline std::optional<std::vector<double>> seconds_of_hops(const FrameHeader& ack,
+                                                                        double took_s) {
   // Clocks are rounded down.
   constexpr double kTolerance_s = 2e-6;
   std::vector<double> hops_s;
   double before_s = took_s;
-  for (std::size_t hop = 0; hop < acknowledgement.num_hops; ++hop) {
-    const double since_s = 1e-6 * acknowledgement.hop_us[hop];
+  for (std::size_t hop = 0; hop < ack.num_hops; ++hop) {
+    const double since_s = 1e-6 * ack.hop_us[hop];
     if (since_s <= 0.0 || since_s > before_s + kTolerance_s) return std::nullopt;
     // What passes between the source and its own router counts with the first hop.
     if (hop == 0) continue;

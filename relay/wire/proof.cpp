@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greetings, keyed hashes and digests.
+// Handshakes, keyed hashes and digests.
 #include "wire/proof.hpp"
 
 #include <dlfcn.h>

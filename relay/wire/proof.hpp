@@ -91,7 +91,7 @@ class Sodium {
 
 [[nodiscard]] Hello make_hello(Role role, std::uint32_t index, const Key& key);
 [[nodiscard]] HelloBytes to_bytes(const Hello& hello);
-/// @return nothing if the bytes are no greeting
+/// @return nothing if the bytes are no handshake
 [[nodiscard]] std::optional<Hello> parse_hello(std::span<const std::byte, kHelloBytes> bytes);
 
 [[nodiscard]] AnswerBytes make_answer(const HelloBytes& hello, const Key& key);

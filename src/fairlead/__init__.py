@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fairlead.model.network import Network
     from fairlead.model.placement import Placement
     from fairlead.model.schedule import Schedule
-    from fairlead.model.traffic import CollectiveCall, Traffic, Uncounted
+    from fairlead.model.traffic import CollectiveCall, Traffic, Untraced
     from fairlead.simulation import (
         Job,
         JobsPlacement,
@@ -70,7 +70,7 @@ __all__ = [
     "TraceError",
     "Traffic",
     "TreeCost",
-    "Uncounted",
+    "Untraced",
     "Workload",
     "build_hierarchy",
     "collectives",

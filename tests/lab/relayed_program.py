@@ -19,7 +19,7 @@ from fairlead.act.mpi_builds import find
 from fairlead.act.plan.relay import new_key, write_relay_plan
 from fairlead.act.preload import preload_variables
 from fairlead.act.relay.routers import run_routers
-from fairlead.decide.routes import path_table
+from fairlead.decide.host_paths import path_table
 from fairlead.model.network import Network
 
 THRESHOLD_BYTES = 1024

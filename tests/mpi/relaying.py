@@ -19,7 +19,7 @@ from fairlead.act.mpi_builds import find
 from fairlead.act.plan.relay import RELAY_RULES, RouterPlace, new_key, write_relay_plan
 from fairlead.act.relay.counters import router_counters
 from fairlead.act.relay.routers import router_program, run_routers
-from fairlead.decide.routes import path_table
+from fairlead.decide.host_paths import path_table
 from fairlead.model.network import Network
 
 ON_HOSTS = PROGRAMS / "on-hosts.sh"

@@ -55,7 +55,7 @@ bool proves(Socket& socket, const relay::Hello& hello, const relay::Key& key) {
 }
 
 /// A process that has proved the key.
-inline Local::socket greeted(RunningRouter& router, std::uint32_t rank, const relay::Key& key) {
+inline Local::socket shake_hands(RunningRouter& router, std::uint32_t rank, const relay::Key& key) {
   Local::socket socket = local_call(router);
   REQUIRE(proves(socket, relay::make_hello(relay::Role::process, rank, key), key));
   return socket;
@@ -83,7 +83,7 @@ inline bool reaches_itself(Local::socket& socket, std::uint32_t rank, std::uint1
 
 /// A process that the router knows, since its own frame to itself has come.
 inline Local::socket known(RunningRouter& router, std::uint32_t rank, std::uint16_t host) {
-  Local::socket socket = greeted(router, rank, some_key());
+  Local::socket socket = shake_hands(router, rank, some_key());
   REQUIRE(reaches_itself(socket, rank, host));
   return socket;
 }

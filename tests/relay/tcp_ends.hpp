@@ -49,7 +49,7 @@ class TcpEnds : public Ends {
     }
     return false;
   }
-  /// What the near end has sent again: TCP does so where acknowledgements are late, as on a busy
+  /// What the near end has sent again: TCP does so where acks are late, as on a busy
   /// machine.
   [[nodiscard]] std::size_t repeated_bytes() const {
     return tcp_info_of(near()).tcpi_bytes_retrans;

@@ -33,7 +33,7 @@ def three_ranks() -> fl.Traffic:
             fl.CollectiveCall("bcast", 2, 8, 12, 0.25, root=1, communicator=1),
         ],
         communicators=[np.array([0, 1, 2]), np.array([2, 0])],
-        uncounted=fl.Uncounted(messages=2, bytes=10),
+        untraced=fl.Untraced(messages=2, bytes=10),
         run_time_s=1.5,
     )
 

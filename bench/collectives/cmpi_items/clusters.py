@@ -113,7 +113,7 @@ class Cluster:
 def _words(timings: Sequence[Timing]) -> Iterator[str]:
     number = 0
     for timing in timings:
-        way = "mpich2"
+        algorithm = "mpich2"
         if timing.schedule is not None:
-            way, number = str(number), number + 1
-        yield f"{timing.operation}:{timing.size_bytes}:{timing.root}:{way}"
+            algorithm, number = str(number), number + 1
+        yield f"{timing.operation}:{timing.size_bytes}:{timing.root}:{algorithm}"

@@ -39,12 +39,12 @@ namespace collectives {
 
 bool begin(const Session& session) noexcept try {
   if (!session.plan.has(kCollectivesFile)) return false;
-  CollectivesSite& site = collectives_site();
-  if (!parse(session, site.plan)) return false;
-  current_network().begin(site.plan.network, site.plan.drift.max_cost_ratio / 2);
-  site.rank = session.rank;
-  site.host_of_world_rank = find_hosts_of_world(site.plan.network, session, &complain);
-  if (site.host_of_world_rank.empty()) return false;
+  CollectivesState& state = collectives_state();
+  if (!parse(session, state.plan)) return false;
+  current_network().begin(state.plan.network, state.plan.drift.max_cost_ratio / 2);
+  state.rank = session.rank;
+  state.host_of_world_rank = find_hosts_of_world(state.plan.network, session, &complain);
+  if (state.host_of_world_rank.empty()) return false;
   return true;
 } catch (const std::exception& error) {
   complain(error.what());
@@ -53,11 +53,11 @@ bool begin(const Session& session) noexcept try {
 
 // Others are freed by the program.
 void end() noexcept try {
-  if (collectives_site().host_of_world_rank.empty()) return;
+  if (collectives_state().host_of_world_rank.empty()) return;
   forget_schedules(comm_world());
   forget_schedules(comm_self());
-  const CollectivesSite& site = collectives_site();
-  if (site.plan.drift.is_on()) leave_drift_counts(site.rank);
+  const CollectivesState& state = collectives_state();
+  if (state.plan.drift.is_on()) write_drift_counts(state.rank);
 } catch (...) {
   complain("what was kept of them cannot be freed");
 }

@@ -32,15 +32,15 @@ int size_class_of(std::uint64_t bytes) {
 }
 
 std::uint64_t planned_bytes(std::uint64_t bytes) {
-  return collectives_site().plan.is_reproducible ? std::bit_floor(bytes) : bytes;
+  return collectives_state().plan.is_reproducible ? std::bit_floor(bytes) : bytes;
 }
 
 /// Attribute of a communicator, which is freed with it.
 class CommunicatorSchedules {
  public:
   explicit CommunicatorSchedules(MPI_Comm comm) {
-    const CollectivesSite& site = collectives_site();
-    const std::vector<std::int32_t> host_of_rank = hosts_of_members(site.host_of_world_rank, comm);
+    const CollectivesState& state = collectives_state();
+    const std::vector<std::int32_t> host_of_rank = hosts_of_members(state.host_of_world_rank, comm);
     std::vector<std::int32_t> hosts = host_of_rank;
     std::sort(hosts.begin(), hosts.end());
     hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
@@ -50,7 +50,7 @@ class CommunicatorSchedules {
       const auto found = std::lower_bound(hosts.begin(), hosts.end(), host);
       host_of_rank_.push_back(static_cast<int>(found - hosts.begin()));
     }
-    for (const CollectiveRule& rule : site.plan.rules) {
+    for (const CollectiveRule& rule : state.plan.rules) {
       if (rule.is_for(hosts, host_of_rank.size())) rules_.push_back(&rule);
     }
     std::vector<std::int32_t> ranks_of_host(hosts.size());
@@ -127,7 +127,7 @@ class CommunicatorSchedules {
     const double predicted_s = schedule == nullptr ? 0.0 : schedule->predicted_s;
     PlannedCalls planned{.request = request,
                          .schedule = std::move(schedule),
-                         .times = {predicted_s, collectives_site().plan.drift},
+                         .times = {predicted_s, collectives_state().plan.drift},
                          .version = version};
     return schedules_.emplace(key, std::move(planned)).first->second;
   }
@@ -177,8 +177,8 @@ CommunicatorSchedules& schedules_of(MPI_Comm comm) {
 
 }  // namespace
 
-CollectivesSite& collectives_site() {
-  static CollectivesSite* const instance = new CollectivesSite;
+CollectivesState& collectives_state() {
+  static CollectivesState* const instance = new CollectivesState;
   return *instance;
 }
 

@@ -15,14 +15,14 @@
 namespace fairlead::intercept {
 
 /// The plan, and the host of each process of MPI_COMM_WORLD.
-struct CollectivesSite {
+struct CollectivesState {
   CollectivesPlan plan;
   int rank = 0;  ///< of this process
   std::vector<std::int32_t> host_of_world_rank;
 };
 
-/// The site of this program; never destroyed, and constant while collectives follow schedules.
-[[nodiscard]] CollectivesSite& collectives_site();
+/// The state of this process; never destroyed, and constant while collectives follow schedules.
+[[nodiscard]] CollectivesState& collectives_state();
 
 /// A call by what MPI guarantees to be equal on all its ranks. No datatype and no count: these may
 /// differ.

@@ -18,7 +18,7 @@ constexpr std::uint64_t kCallsBetween = 1024;
 // One line for all communicators and ranks.
 void report_once() {
   static std::atomic_flag is_reported = ATOMIC_FLAG_INIT;
-  if (collectives_site().rank != 0 || is_reported.test_and_set()) return;
+  if (collectives_state().rank != 0 || is_reported.test_and_set()) return;
   std::fprintf(stderr,
                "fairlead: collectives stay the MPI's own: a process may use memory of a GPU\n");
 }

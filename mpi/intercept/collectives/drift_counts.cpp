@@ -37,7 +37,7 @@ void count_drift(const DriftCounts& more) {
   counts.longest_stop_s = std::max(counts.longest_stop_s, more.longest_stop_s);
 }
 
-void leave_drift_counts(int rank) {
+void write_drift_counts(int rank) {
   const std::scoped_lock lock(shared().mutex);
   const DriftCounts& counts = shared().counts;
   if (rank != 0 && counts.windows == 0) return;
@@ -52,7 +52,7 @@ void leave_drift_counts(int rank) {
       {"longest_stop_s", counts.longest_stop_s},
       {"planning_s", counts.planning_s},
   };
-  leave_in_record("drift", rank, record, "what was done about drift");
+  write_record("drift", rank, record, "what was done about drift");
 }
 
 }  // namespace fairlead::intercept

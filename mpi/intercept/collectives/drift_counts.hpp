@@ -24,6 +24,6 @@ void count_drift(const DriftCounts& more);
 
 /// Leaves them in the record of the run; a rank that counted nothing does so only if it is rank 0.
 /// @param rank  of MPI_COMM_WORLD
-void leave_drift_counts(int rank);
+void write_drift_counts(int rank);
 
 }  // namespace fairlead::intercept

@@ -95,7 +95,7 @@ void DriftWatch::agree(PlannedCalls& calls, Members& members, const SchedulePlan
     Planning planning = std::move(*calls.planning);
     calls.planning.reset();
     take_plan(calls, planning, members);
-  } else if (calls.may_mpi_be_faster(agreed.call_s, collectives_site().plan.drift.max_ratio)) {
+  } else if (calls.may_mpi_be_faster(agreed.call_s, collectives_state().plan.drift.max_ratio)) {
     // They cost no probe, and are compared at once.
     calls.compared_s = agreed.call_s;
     calls.challenger.emplace();
@@ -130,7 +130,7 @@ void DriftWatch::check_network(PlannedCalls& calls, const AgreedTimes& agreed, M
   planning.probed = probed_;
   if (is_probed) planning.call_s = agreed.call_s;
   begin_planning(planning, calls, members, planner, network.select_with(planner.hosts(), probed_),
-                 collectives_site().plan.drift.max_ratio);
+                 collectives_state().plan.drift.max_ratio);
   calls.times.shorten_window();
   const double stop_s = now_s() - begin_s;
   network.note_stop(stop_s);

@@ -46,7 +46,7 @@ std::string SchedulePlanner::planned(const PlanRequest& request,
                      .root = request.root,
                      .bytes = request.bytes,
                      .network_version = current.version()};
-  const double limit_s = collectives_site().plan.is_reproducible
+  const double limit_s = collectives_state().plan.is_reproducible
                              ? std::numeric_limits<double>::infinity()
                              : kMaxPlanning_s;
   const auto plan_now = [&] { return write(request, current.select(hosts_)); };

@@ -18,29 +18,30 @@ std::uint64_t received_bytes(const MPI_Status& status) {
   return count > 0 ? static_cast<std::uint64_t>(count) : 0;
 }
 
-std::optional<Envelope> envelope_in(const ReceiveBuffer& receive_buffer, const Peers& peers,
-                                    const MPI_Status& status) {
+std::optional<RendezvousHeader> header_in(const ReceiveBuffer& receive_buffer, const Peers& peers,
+                                          const MPI_Status& status) {
   if (!peers.is_remote_rank(status.MPI_SOURCE)) return std::nullopt;
-  if (received_bytes(status) != kEnvelopeBytes) return std::nullopt;
-  return fairlead::relay::parse_envelope(receive_buffer.start<kEnvelopeBytes>());
+  if (received_bytes(status) != kRendezvousHeaderBytes) return std::nullopt;
+  return fairlead::relay::parse_rendezvous_header(receive_buffer.start<kRendezvousHeaderBytes>());
 }
 
-int deliver(const ReceiveBuffer& receive_buffer, const Envelope& envelope, MPI_Status& status) {
+int deliver(const ReceiveBuffer& receive_buffer, const RendezvousHeader& header,
+            MPI_Status& status) {
   Messenger& messenger = *feature().messenger;
-  const bool is_truncated = envelope.size_bytes > receive_buffer.capacity_bytes();
+  const bool is_truncated = header.size_bytes > receive_buffer.capacity_bytes();
   if (is_truncated) {
-    messenger.refuse(envelope.src_rank, envelope.number);
+    messenger.reject(header.src_rank, header.number);
   } else {
-    receive_buffer.put(messenger.receive(envelope.src_rank, envelope.number).span());
+    receive_buffer.put(messenger.receive(header.src_rank, header.number).span());
   }
-  const std::uint64_t size = std::min(envelope.size_bytes, receive_buffer.capacity_bytes());
+  const std::uint64_t size = std::min(header.size_bytes, receive_buffer.capacity_bytes());
   mpi().Status_set_elements_x(&status, byte_type(), static_cast<MPI_Count>(size));
   return is_truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
 int finish_receive(const ReceiveBuffer& receive_buffer, const Peers& peers, MPI_Status& status) {
-  if (const auto envelope = envelope_in(receive_buffer, peers, status)) {
-    return deliver(receive_buffer, *envelope, status);
+  if (const auto header = header_in(receive_buffer, peers, status)) {
+    return deliver(receive_buffer, *header, status);
   }
   if (receive_buffer.has_bounce_buffer())
     receive_buffer.put(receive_buffer.in_bounce_buffer(received_bytes(status)));
@@ -70,11 +71,11 @@ int finish(Entry& entry, MPI_Status& status) {
   entry.substitute.reset();
   const auto found = std::exchange(entry.found, std::nullopt);
   if (is_cancelled(entry, status)) return MPI_SUCCESS;
-  if (!found || !found->envelope) return finish_receive(entry.receive_buffer, *entry.peers, status);
+  if (!found || !found->header) return finish_receive(entry.receive_buffer, *entry.peers, status);
   status.MPI_SOURCE = found->source;
   status.MPI_TAG = found->tag;
-  mpi().Wait(&entry.feeding, MPI_STATUS_IGNORE);
-  return deliver(entry.receive_buffer, *found->envelope, status);
+  mpi().Wait(&entry.self_send, MPI_STATUS_IGNORE);
+  return deliver(entry.receive_buffer, *found->header, status);
 }
 
 int report(Peers& peers, int code) {
@@ -110,21 +111,21 @@ bool is_ready(Entry& entry, MPI_Request own, MPI_Status& status) {
     return is_cancelled != 0 || entry.question->is_matched();
   }
   if (entry.is_persistent() && !entry.is_active) return true;
-  const auto envelope =
-      entry.found ? entry.found->envelope : envelope_in(entry.receive_buffer, *entry.peers, status);
-  if (!envelope) return true;
+  const auto header =
+      entry.found ? entry.found->header : header_in(entry.receive_buffer, *entry.peers, status);
+  if (!header) return true;
   if (entry.found) {
     status.MPI_SOURCE = entry.found->source;
     status.MPI_TAG = entry.found->tag;
   }
-  const std::uint64_t size = std::min(envelope->size_bytes, entry.receive_buffer.capacity_bytes());
+  const std::uint64_t size = std::min(header->size_bytes, entry.receive_buffer.capacity_bytes());
   mpi().Status_set_elements_x(&status, byte_type(), static_cast<MPI_Count>(size));
   Messenger& messenger = *feature().messenger;
-  if (envelope->size_bytes > entry.receive_buffer.capacity_bytes()) return true;
-  if (messenger.has(envelope->src_rank, envelope->number)) return true;
+  if (header->size_bytes > entry.receive_buffer.capacity_bytes()) return true;
+  if (messenger.has(header->src_rank, header->number)) return true;
   // A large one does not come before.
-  if (!std::exchange(entry.is_claimed, true)) {
-    messenger.claim(envelope->src_rank, envelope->number);
+  if (!std::exchange(entry.is_match_sent, true)) {
+    messenger.match(header->src_rank, header->number);
   }
   return false;
 }

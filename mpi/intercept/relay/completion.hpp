@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to a receive when the MPI has completed it: an envelope is replaced by its message.
+// What happens to a receive when the MPI has completed it: a rendezvous header is replaced by its
+// message.
 #pragma once
 
 #include <mpi.h>
@@ -12,14 +13,16 @@ namespace fairlead::intercept::relay {
 
 /// Bytes of a received message.
 [[nodiscard]] std::uint64_t received_bytes(const MPI_Status& status);
-/// The envelope that has come into a receive buffer, if one has.
-[[nodiscard]] std::optional<Envelope> envelope_in(const ReceiveBuffer& receive_buffer,
-                                                  const Peers& peers, const MPI_Status& status);
+/// The rendezvous header that has come into a receive buffer, if one has.
+[[nodiscard]] std::optional<RendezvousHeader> header_in(const ReceiveBuffer& receive_buffer,
+                                                        const Peers& peers,
+                                                        const MPI_Status& status);
 
-/// Waits for the message of an envelope and puts it in place; the status then describes it.
+/// Waits for the message of a rendezvous header and puts it in place; the status then describes it.
 /// @return MPI_SUCCESS, or MPI_ERR_TRUNCATE if the buffer is too small
-int deliver(const ReceiveBuffer& receive_buffer, const Envelope& envelope, MPI_Status& status);
-/// The same for what the MPI has received, envelope or not.
+int deliver(const ReceiveBuffer& receive_buffer, const RendezvousHeader& header,
+            MPI_Status& status);
+/// The same for what the MPI has received, rendezvous header or not.
 int finish_receive(const ReceiveBuffer& receive_buffer, const Peers& peers, MPI_Status& status);
 /// The same for a request. @pre the MPI has completed it
 int finish(Entry& entry, MPI_Status& status);

@@ -21,7 +21,7 @@ bool MatchQuestion::is_matched() {
       const std::lock_guard guard(relay.questions_lock);
       relay.unanswered.insert({dst_rank_, number_});
     }
-    relay.messenger->post({dst_rank_, number_, Way::direct},
+    relay.messenger->post({dst_rank_, number_, TransferMode::direct},
                           fairlead::relay::question_about(message_));
   }
   const std::lock_guard guard(relay.questions_lock);
@@ -34,7 +34,7 @@ void MatchQuestion::wait() {
 
 void make_progress() {
   int flag = 0;
-  mpi().Iprobe(0, kFeedTag, feature().self, &flag, MPI_STATUS_IGNORE);
+  mpi().Iprobe(0, kSelfSendTag, feature().self, &flag, MPI_STATUS_IGNORE);
   std::this_thread::yield();
 }
 

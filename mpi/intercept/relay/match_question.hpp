@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A synchronous send of an envelope's size completes when a receive has begun (MPI 4.0, section
-// 3.4), not when a probe opens the envelope, which completes the send in the MPI. So after that the
-// receiver's messenger is asked, which needs nothing of the receiver's program.
+// A synchronous send of a rendezvous header's size completes when a receive has begun (MPI 4.0,
+// section 3.4), not when a probe receives the header, which completes the send in the MPI. So after
+// that the receiver's messenger is asked, which needs nothing of the receiver's program.
 #pragma once
 
 #include <cstdint>

@@ -12,19 +12,19 @@
 #include <optional>
 #include <vector>
 
-#include "wire/envelope.hpp"
+#include "wire/rendezvous_header.hpp"
 
 namespace fairlead::intercept::relay {
 
-using fairlead::relay::Envelope;
+using fairlead::relay::RendezvousHeader;
 
-/// A message that a probe has found, with its envelope opened, or before such a one.
-struct Pulled {
+/// A message that a probe has found, with its rendezvous header received, or before such a one.
+struct UnexpectedMessage {
   int source = 0;
   int tag = 0;
   std::uint64_t size_bytes = 0;
-  std::optional<Envelope> envelope{};
-  /// Without an envelope, the MPI's own.
+  std::optional<RendezvousHeader> header{};
+  /// Without a rendezvous header, the MPI's own.
   MPI_Message message{};
 
   [[nodiscard]] bool matches(int wanted_source, int wanted_tag) const {
@@ -45,10 +45,10 @@ struct Peers {
   /// Whether messages to and from it may go by routers. The same at both ends.
   std::vector<bool> is_remote{};
   bool has_remote = false;
-  /// Posting a receive and pulling messages exclude each other (docs/design/relay-protocol.md).
+  /// Posting a receive and extracting messages exclude each other (docs/design/relay-protocol.md).
   std::mutex lock{};
   /// The first messages of each source that no receive has matched.
-  std::deque<Pulled> pulled{};
+  std::deque<UnexpectedMessage> unexpected_messages{};
   /// Under the lock: the error handler that the communicator had when it was freed. Once the call
   /// that freed it has ended, its handle is not to be used, but receives may be pending.
   std::optional<MPI_Errhandler> last_errhandler{};
@@ -63,8 +63,8 @@ struct Peers {
   [[nodiscard]] bool may_be_destination(int rank) const {
     return rank == MPI_PROC_NULL || (rank >= 0 && rank < static_cast<int>(is_remote.size()));
   }
-  /// Whether a receive with this source may match an envelope.
-  [[nodiscard]] bool may_send_envelopes(int source) const {
+  /// Whether a receive with this source may match a rendezvous header.
+  [[nodiscard]] bool may_send_headers(int source) const {
     return source == MPI_ANY_SOURCE ? has_remote : is_remote_rank(source);
   }
   [[nodiscard]] std::uint32_t world_rank(int rank) const {

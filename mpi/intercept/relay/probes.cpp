@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Probes. An envelope does not show the size of its message, so it has to be opened. Then it cannot
-// go back into the MPI, and neither can those of the same source before it, as later receives would
-// find it or them in the wrong order: all of them are pulled out, in order.
+// Probes. A rendezvous header does not show MPI the size of its message, so it has to be received.
+// Then it cannot go back into the MPI, and neither can those of the same source before it, as later
+// receives would find it or them in the wrong order: all of them are extracted, in order.
 #include "relay/probes.hpp"
 
 #include <algorithm>
@@ -16,40 +16,44 @@
 namespace fairlead::intercept::relay {
 namespace {
 
-bool is_envelope(const Peers& peers, const MPI_Status& status) {
-  return peers.is_remote_rank(status.MPI_SOURCE) && received_bytes(status) == kEnvelopeBytes;
+bool is_rendezvous_header(const Peers& peers, const MPI_Status& status) {
+  return peers.is_remote_rank(status.MPI_SOURCE) &&
+         received_bytes(status) == kRendezvousHeaderBytes;
 }
 
-const Pulled* find_pulled(const Peers& peers, int source, int tag) {
-  const auto found = std::find_if(peers.pulled.begin(), peers.pulled.end(),
-                                  [&](const Pulled& each) { return each.matches(source, tag); });
-  return found == peers.pulled.end() ? nullptr : &*found;
+const UnexpectedMessage* find_unexpected(const Peers& peers, int source, int tag) {
+  const auto found =
+      std::find_if(peers.unexpected_messages.begin(), peers.unexpected_messages.end(),
+                   [&](const UnexpectedMessage& each) { return each.matches(source, tag); });
+  return found == peers.unexpected_messages.end() ? nullptr : &*found;
 }
 
-// A synchronous message in an envelope is one of this size.
-std::optional<std::uint64_t> number_to_confirm(const Pulled& pulled) {
-  if (!pulled.envelope || pulled.size_bytes != kEnvelopeBytes) return std::nullopt;
-  return pulled.envelope->number;
+// A synchronous message with a rendezvous header is one of this size.
+std::optional<std::uint64_t> number_to_confirm(const UnexpectedMessage& unexpected) {
+  if (!unexpected.header || unexpected.size_bytes != kRendezvousHeaderBytes) return std::nullopt;
+  return unexpected.header->number;
 }
 
-Pulled opened(MPI_Message message, const Peers& peers, const MPI_Status& status) {
-  Pulled pulled{.source = status.MPI_SOURCE, .tag = status.MPI_TAG};
-  pulled.size_bytes = received_bytes(status);
-  pulled.message = message;
-  if (!is_envelope(peers, status)) return pulled;
-  EnvelopeBytes bytes{};
+UnexpectedMessage extract_message(MPI_Message message, const Peers& peers,
+                                  const MPI_Status& status) {
+  UnexpectedMessage unexpected{.source = status.MPI_SOURCE, .tag = status.MPI_TAG};
+  unexpected.size_bytes = received_bytes(status);
+  unexpected.message = message;
+  if (!is_rendezvous_header(peers, status)) return unexpected;
+  RendezvousHeaderBytes bytes{};
   Messenger& messenger = *feature().messenger;
   const std::uint32_t src_rank = peers.world_rank(status.MPI_SOURCE);
-  messenger.begin_opening(src_rank);
-  mpi().Mrecv(bytes.data(), kEnvelopeBytes, byte_type(), &pulled.message, MPI_STATUS_IGNORE);
-  pulled.envelope = fairlead::relay::parse_envelope(bytes);
-  if (pulled.envelope) pulled.size_bytes = pulled.envelope->size_bytes;
-  messenger.end_opening(src_rank, number_to_confirm(pulled));
-  return pulled;
+  messenger.begin_extraction(src_rank);
+  mpi().Mrecv(bytes.data(), kRendezvousHeaderBytes, byte_type(), &unexpected.message,
+              MPI_STATUS_IGNORE);
+  unexpected.header = fairlead::relay::parse_rendezvous_header(bytes);
+  if (unexpected.header) unexpected.size_bytes = unexpected.header->size_bytes;
+  messenger.end_extraction(src_rank, number_to_confirm(unexpected));
+  return unexpected;
 }
 
 // Until the message that a probe has found.
-void pull(Peers& peers, MPI_Comm comm, const MPI_Status& found) {
+void extract_messages(Peers& peers, MPI_Comm comm, const MPI_Status& found) {
   bool is_there = false;
   while (!is_there) {
     int flag = 0;
@@ -58,33 +62,34 @@ void pull(Peers& peers, MPI_Comm comm, const MPI_Status& found) {
     mpi().Improbe(found.MPI_SOURCE, MPI_ANY_TAG, comm, &flag, &message, &status);
     if (flag == 0) return;
     is_there = status.MPI_TAG == found.MPI_TAG;
-    peers.pulled.push_back(opened(message, peers, status));
+    peers.unexpected_messages.push_back(extract_message(message, peers, status));
   }
 }
 
-void fill_status(const Pulled& pulled, MPI_Status* status) {
+void fill_status(const UnexpectedMessage& unexpected, MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE) return;
-  status->MPI_SOURCE = pulled.source;
-  status->MPI_TAG = pulled.tag;
-  mpi().Status_set_elements_x(status, byte_type(), static_cast<MPI_Count>(pulled.size_bytes));
+  status->MPI_SOURCE = unexpected.source;
+  status->MPI_TAG = unexpected.tag;
+  mpi().Status_set_elements_x(status, byte_type(), static_cast<MPI_Count>(unexpected.size_bytes));
   mpi().Status_set_cancelled(status, 0);
 }
 
-// Whether a message is there; its status then describes it, not of its envelope.
+// Whether a message is there; its status then describes it, not of its rendezvous header.
 int look(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   const std::lock_guard guard(peers.lock);
-  if (const Pulled* const pulled = find_pulled(peers, source, tag)) {
+  if (const UnexpectedMessage* const unexpected = find_unexpected(peers, source, tag)) {
     *flag = 1;
-    fill_status(*pulled, status);
+    fill_status(*unexpected, status);
     return MPI_SUCCESS;
   }
   MPI_Status own{};
   const int code = mpi().Iprobe(source, tag, comm, flag, &own);
   if (code != MPI_SUCCESS || *flag == 0) return code;
-  if (is_envelope(peers, own)) {
-    pull(peers, comm, own);
-    if (const Pulled* const pulled = find_pulled(peers, own.MPI_SOURCE, own.MPI_TAG)) {
-      fill_status(*pulled, status);
+  if (is_rendezvous_header(peers, own)) {
+    extract_messages(peers, comm, own);
+    if (const UnexpectedMessage* const unexpected =
+            find_unexpected(peers, own.MPI_SOURCE, own.MPI_TAG)) {
+      fill_status(*unexpected, status);
       return MPI_SUCCESS;
     }
   }
@@ -97,26 +102,26 @@ int look_and_take(const std::shared_ptr<Peers>& kept, int source, int tag, MPI_C
                   MPI_Message* message, MPI_Status* status) {
   Peers& peers = *kept;
   const std::lock_guard guard(peers.lock);
-  std::optional<Pulled> pulled = take_pulled(peers, source, tag);
-  if (!pulled) {
+  std::optional<UnexpectedMessage> unexpected = take_unexpected(peers, source, tag);
+  if (!unexpected) {
     MPI_Status own{};
     const int code = mpi().Improbe(source, tag, comm, flag, message, &own);
     if (code != MPI_SUCCESS || *flag == 0) return code;
-    if (!is_envelope(peers, own)) {
+    if (!is_rendezvous_header(peers, own)) {
       copy_status(own, status);
       return MPI_SUCCESS;
     }
-    pulled = opened(*message, peers, own);
+    unexpected = extract_message(*message, peers, own);
   }
   *flag = 1;
-  fill_status(*pulled, status);
-  *message = pulled->message;
-  if (!pulled->envelope) return MPI_SUCCESS;
+  fill_status(*unexpected, status);
+  *message = unexpected->message;
+  if (!unexpected->header) return MPI_SUCCESS;
   Relay& relay = feature();
   auto entry = std::make_unique<Entry>();
   entry->peers = kept;
-  entry->found = pulled;
-  *message = feed(*entry, *pulled);
+  entry->found = unexpected;
+  *message = send_to_self(*entry, *unexpected);
   const std::lock_guard listing(relay.messages_lock);
   relay.messages.emplace_back(*message, std::move(entry));
   relay.num_messages.store(relay.messages.size(), std::memory_order_relaxed);
@@ -133,31 +138,32 @@ std::shared_ptr<Peers> probed_peers(int source, int tag, MPI_Comm comm, const MP
 
 }  // namespace
 
-std::optional<Pulled> take_pulled(Peers& peers, int source, int tag) {
-  const auto found = std::find_if(peers.pulled.begin(), peers.pulled.end(),
-                                  [&](const Pulled& each) { return each.matches(source, tag); });
-  if (found == peers.pulled.end()) return std::nullopt;
-  Pulled pulled = *found;
-  peers.pulled.erase(found);
-  return pulled;
+std::optional<UnexpectedMessage> take_unexpected(Peers& peers, int source, int tag) {
+  const auto found =
+      std::find_if(peers.unexpected_messages.begin(), peers.unexpected_messages.end(),
+                   [&](const UnexpectedMessage& each) { return each.matches(source, tag); });
+  if (found == peers.unexpected_messages.end()) return std::nullopt;
+  UnexpectedMessage unexpected = *found;
+  peers.unexpected_messages.erase(found);
+  return unexpected;
 }
 
-void note_receive(const Pulled& pulled) {
-  const auto number = number_to_confirm(pulled);
+void note_receive(const UnexpectedMessage& unexpected) {
+  const auto number = number_to_confirm(unexpected);
   if (!number) return;
-  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): the number is that of the envelope.
-  feature().messenger->note_receive(pulled.envelope->src_rank, *number);
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): the number is that of the header.
+  feature().messenger->note_receive(unexpected.header->src_rank, *number);
 }
 
-MPI_Message feed(Entry& entry, const Pulled& pulled) {
+MPI_Message send_to_self(Entry& entry, const UnexpectedMessage& unexpected) {
   Relay& relay = feature();
-  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only what has an envelope is fed.
-  entry.envelope = std::make_unique<EnvelopeBytes>(to_bytes(*pulled.envelope));
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only what has a header is sent.
+  entry.header = std::make_unique<RendezvousHeaderBytes>(to_bytes(*unexpected.header));
   MPI_Message message{};
   const std::lock_guard guard(relay.self_lock);
-  mpi().Isend(entry.envelope->data(), kEnvelopeBytes, byte_type(), 0, kFeedTag, relay.self,
-              &entry.feeding);
-  mpi().Mprobe(0, kFeedTag, relay.self, &message, MPI_STATUS_IGNORE);
+  mpi().Isend(entry.header->data(), kRendezvousHeaderBytes, byte_type(), 0, kSelfSendTag,
+              relay.self, &entry.self_send);
+  mpi().Mprobe(0, kSelfSendTag, relay.self, &message, MPI_STATUS_IGNORE);
   return message;
 }
 
@@ -174,7 +180,7 @@ int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   while (true) {
     const int code = look(*peers, source, tag, comm, &flag, status);
     if (code != MPI_SUCCESS || flag != 0) return code;
-    // Not by MPI_Probe: another thread may pull the message out meanwhile, so that it never comes.
+    // Not by MPI_Probe: another thread may extract the message meanwhile, so that it never comes.
     std::this_thread::yield();
   }
 }

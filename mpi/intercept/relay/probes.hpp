@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that a probe has taken out of the MPI to read their envelope. They come first in all
-// that follows.
+// Messages that a probe has extracted from the MPI to read their rendezvous header. They come first
+// in all that follows.
 #pragma once
 
 #include <mpi.h>
@@ -14,13 +14,14 @@ namespace fairlead::intercept::relay {
 
 /// The first message that matches, removed.
 /// @pre the lock of the peers is held
-[[nodiscard]] std::optional<Pulled> take_pulled(Peers& peers, int source, int tag);
+[[nodiscard]] std::optional<UnexpectedMessage> take_unexpected(Peers& peers, int source, int tag);
 
 /// A receive of what a probe had found has begun: a synchronous send of it may complete.
-void note_receive(const Pulled& pulled);
+void note_receive(const UnexpectedMessage& unexpected);
 
-/// Sends an envelope to oneself, so that the MPI has a message, or a receive a request, for it.
+/// Sends a rendezvous header to oneself, so that the MPI has a message, or a receive a request, for
+/// it.
 /// @param entry  gets the send's request
-[[nodiscard]] MPI_Message feed(Entry& entry, const Pulled& pulled);
+[[nodiscard]] MPI_Message send_to_self(Entry& entry, const UnexpectedMessage& unexpected);
 
 }  // namespace fairlead::intercept::relay

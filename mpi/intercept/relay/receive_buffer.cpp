@@ -11,11 +11,11 @@
 #include "pmpi/addressed_memory.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/relay.hpp"
-#include "wire/envelope.hpp"
+#include "wire/rendezvous_header.hpp"
 
 namespace fairlead::intercept::relay {
 
-using fairlead::relay::kEnvelopeBytes;
+using fairlead::relay::kRendezvousHeaderBytes;
 namespace {
 
 constexpr auto kMaxInt = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
@@ -92,7 +92,8 @@ ReceiveBuffer::ReceiveBuffer(void* buffer, MPI_Count count, MPI_Datatype type, b
       type_(type),
       is_plain_(is_plain(type)),
       capacity_bytes_(bytes_of(count, type)) {
-  const bool may_need_bounce = is_for_mpi && !is_plain_ && capacity_bytes_ >= kEnvelopeBytes;
+  const bool may_need_bounce =
+      is_for_mpi && !is_plain_ && capacity_bytes_ >= kRendezvousHeaderBytes;
   // What is in the memory of a device goes there by the MPI.
   if (may_need_bounce && capacity_bytes_ <= kMaxInt && !is_on_device(buffer, type)) {
     bounce_buffer_ = std::make_unique_for_overwrite<std::byte[]>(capacity_bytes_);

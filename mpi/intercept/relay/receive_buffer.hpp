@@ -21,9 +21,9 @@ namespace fairlead::intercept::relay {
 [[nodiscard]] bool pack(const void* buffer, MPI_Count count, MPI_Datatype type,
                         std::vector<std::byte>& bytes);
 
-/// The buffer of a receive. An envelope must arrive as it is, so memory with gaps is replaced by a
-/// bounce buffer until the message is there, up to 2 GiB; beyond, an envelope is gathered from
-/// it.
+/// The buffer of a receive. A rendezvous header must arrive as it is, so memory with gaps is
+/// replaced by a bounce buffer until the message is there, up to 2 GiB; beyond, a rendezvous header
+/// is gathered from it.
 class ReceiveBuffer {
  public:
   ReceiveBuffer() = default;

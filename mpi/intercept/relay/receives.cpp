@@ -33,9 +33,9 @@ struct Native<MPI_Count> {
 #endif
 
 template <class Count>
-bool may_get_envelope(const Wanted<Count>& wanted, const Peers& peers) {
-  return peers.may_send_envelopes(wanted.source) &&
-         bytes_of(wanted.count, wanted.type) >= kEnvelopeBytes;
+bool may_get_header(const Wanted<Count>& wanted, const Peers& peers) {
+  return peers.may_send_headers(wanted.source) &&
+         bytes_of(wanted.count, wanted.type) >= kRendezvousHeaderBytes;
 }
 
 template <class Count>
@@ -46,29 +46,30 @@ EntryPtr entry_of(const Wanted<Count>& wanted, std::shared_ptr<Peers> peers) {
   return entry;
 }
 
-// A receive of an envelope that is already open.
+// A receive of a message whose rendezvous header a probe has received.
 template <class Count>
-int start_opened(const Wanted<Count>& wanted, EntryPtr entry, MPI_Message message,
-                 MPI_Request* request) {
+int start_extracted(const Wanted<Count>& wanted, EntryPtr entry, MPI_Message message,
+                    MPI_Request* request) {
   entry->receive_buffer = ReceiveBuffer(wanted.buffer, wanted.count, wanted.type, false);
   if (entry->found) note_receive(*entry->found);
-  const int code = mpi().Imrecv(entry->fed.data(), kEnvelopeBytes, byte_type(), &message, request);
+  const int code = mpi().Imrecv(entry->self_received.data(), kRendezvousHeaderBytes, byte_type(),
+                                &message, request);
   if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
   return code;
 }
 
 template <class Count>
-int start_pulled(const Wanted<Count>& wanted, const std::shared_ptr<Peers>& peers, Pulled& pulled,
-                 MPI_Request* request) {
-  if (!pulled.envelope) {
-    return Native<Count>::imrecv()(wanted.buffer, wanted.count, wanted.type, &pulled.message,
+int start_unexpected(const Wanted<Count>& wanted, const std::shared_ptr<Peers>& peers,
+                     UnexpectedMessage& unexpected, MPI_Request* request) {
+  if (!unexpected.header) {
+    return Native<Count>::imrecv()(wanted.buffer, wanted.count, wanted.type, &unexpected.message,
                                    request);
   }
   auto entry = std::make_unique<Entry>();
   entry->peers = peers;
-  entry->found = pulled;
-  const MPI_Message message = feed(*entry, pulled);
-  return start_opened(wanted, std::move(entry), message, request);
+  entry->found = unexpected;
+  const MPI_Message message = send_to_self(*entry, unexpected);
+  return start_extracted(wanted, std::move(entry), message, request);
 }
 
 template <class Count>
@@ -80,10 +81,10 @@ int start_receive(const Wanted<Count>& wanted, MPI_Request* request) {
   const auto peers = request ? peers_of_receive(wanted) : nullptr;
   if (!peers) return post(wanted.buffer, wanted.count, wanted.type);
   const std::lock_guard guard(peers->lock);
-  if (auto pulled = take_pulled(*peers, wanted.source, wanted.tag)) {
-    return start_pulled(wanted, peers, *pulled, request);
+  if (auto unexpected = take_unexpected(*peers, wanted.source, wanted.tag)) {
+    return start_unexpected(wanted, peers, *unexpected, request);
   }
-  if (!may_get_envelope(wanted, *peers)) return post(wanted.buffer, wanted.count, wanted.type);
+  if (!may_get_header(wanted, *peers)) return post(wanted.buffer, wanted.count, wanted.type);
   EntryPtr entry = entry_of(wanted, peers);
   const ReceiveBuffer& receive_buffer = entry->receive_buffer;
   const int code = post(receive_buffer.buffer(), static_cast<Count>(receive_buffer.count()),
@@ -93,17 +94,18 @@ int start_receive(const Wanted<Count>& wanted, MPI_Request* request) {
 }
 
 template <class Count>
-int receive_pulled(const Wanted<Count>& wanted, Peers& peers, Pulled& pulled, MPI_Status* status) {
-  if (!pulled.envelope) {
-    return Native<Count>::mrecv()(wanted.buffer, wanted.count, wanted.type, &pulled.message,
+int receive_unexpected(const Wanted<Count>& wanted, Peers& peers, UnexpectedMessage& unexpected,
+                       MPI_Status* status) {
+  if (!unexpected.header) {
+    return Native<Count>::mrecv()(wanted.buffer, wanted.count, wanted.type, &unexpected.message,
                                   status);
   }
-  note_receive(pulled);
+  note_receive(unexpected);
   MPI_Status own{};
-  own.MPI_SOURCE = pulled.source;
-  own.MPI_TAG = pulled.tag;
+  own.MPI_SOURCE = unexpected.source;
+  own.MPI_TAG = unexpected.tag;
   const ReceiveBuffer receive_buffer(wanted.buffer, wanted.count, wanted.type, false);
-  const int code = deliver(receive_buffer, *pulled.envelope, own);
+  const int code = deliver(receive_buffer, *unexpected.header, own);
   copy_status(own, status);
   return report(peers, code);
 }
@@ -116,15 +118,15 @@ int receive(const Wanted<Count>& wanted, MPI_Status* status) {
   if (!peers) return native(buffer, count, type, source, tag, comm, status);
   complete_freed();
   if (feature().is_threaded) {
-    // Another thread's probe must not come between the look at what is pulled and the receive.
+    // Another thread's probe must not come between the look at unexpected messages and the receive.
     MPI_Request request{};
     const int code = start_receive(wanted, &request);
     return code == MPI_SUCCESS ? Wait(&request, status) : code;
   }
-  if (auto pulled = take_pulled(*peers, source, tag)) {
-    return receive_pulled(wanted, *peers, *pulled, status);
+  if (auto unexpected = take_unexpected(*peers, source, tag)) {
+    return receive_unexpected(wanted, *peers, *unexpected, status);
   }
-  if (!may_get_envelope(wanted, *peers)) {
+  if (!may_get_header(wanted, *peers)) {
     return native(buffer, count, type, source, tag, comm, status);
   }
   const ReceiveBuffer receive_buffer(buffer, count, type, true);
@@ -140,8 +142,9 @@ template <class Count>
 int init_receive(const Wanted<Count>& wanted, MPI_Request* request) {
   const auto native = Native<Count>::recv_init();
   const auto peers = request ? peers_of_receive(wanted) : nullptr;
-  // Also one that is too small for an envelope: a probe may pull out its message before it starts.
-  if (!peers || !peers->may_send_envelopes(wanted.source)) {
+  // Also one that is too small for a rendezvous header: a probe may extract its message before it
+  // starts.
+  if (!peers || !peers->may_send_headers(wanted.source)) {
     return native(wanted.buffer, wanted.count, wanted.type, wanted.source, wanted.tag, wanted.comm,
                   request);
   }
@@ -201,14 +204,14 @@ int receive_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* m
   if (const int code = check_received(buffer, count, type); code != MPI_SUCCESS) {
     return refuse_receive(*message, std::move(entry), code, native);
   }
-  EnvelopeBytes envelope{};
-  mpi().Mrecv(envelope.data(), kEnvelopeBytes, byte_type(), message, MPI_STATUS_IGNORE);
-  mpi().Wait(&entry->feeding, MPI_STATUS_IGNORE);
+  RendezvousHeaderBytes header{};
+  mpi().Mrecv(header.data(), kRendezvousHeaderBytes, byte_type(), message, MPI_STATUS_IGNORE);
+  mpi().Wait(&entry->self_send, MPI_STATUS_IGNORE);
   // NOLINTBEGIN(bugprone-unchecked-optional-access): an entry of a message always has what was
   // found.
   Wanted<Count> wanted{
       buffer, count, type, entry->found->source, entry->found->tag, entry->peers->comm};
-  return receive_pulled(wanted, *entry->peers, *entry->found, status);
+  return receive_unexpected(wanted, *entry->peers, *entry->found, status);
   // NOLINTEND(bugprone-unchecked-optional-access)
 }
 
@@ -224,7 +227,7 @@ int start_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* mes
     return refuse_receive(*message, std::move(entry), code, native);
   }
   const Wanted<Count> wanted{buffer, count, type, 0, 0, entry->peers->comm};
-  const int code = start_opened(wanted, std::move(entry), *message, request);
+  const int code = start_extracted(wanted, std::move(entry), *message, request);
   *message = message_null();
   return code;
 }

@@ -14,8 +14,8 @@
 #include "handles/releases.hpp"
 #include "plan/own_names.hpp"
 #include "pmpi/mpi_symbols.hpp"
-#include "relay/carried.hpp"
 #include "relay/completion.hpp"
+#include "relay/relay_traffic.hpp"
 #include "session/feature.hpp"
 
 namespace fairlead::intercept {
@@ -51,14 +51,14 @@ bool is_fine_on_all(const std::string& problem, const Session& session) {
 }
 
 // The receiver has a message, or answers a question.
-void note_claim(std::uint32_t dst_rank, std::uint64_t number) {
+void note_match(std::uint32_t dst_rank, std::uint64_t number) {
   Relay& relay = feature();
   {
     const std::lock_guard guard(relay.questions_lock);
     relay.unanswered.erase({dst_rank, number});
   }
-  const std::lock_guard guard(relay.envelopes_lock);
-  relay.envelopes.erase({dst_rank, number});
+  const std::lock_guard guard(relay.headers_lock);
+  relay.headers.erase({dst_rank, number});
 }
 
 EndpointConfig config_of(const RelayPlan& plan) {
@@ -69,7 +69,7 @@ EndpointConfig config_of(const RelayPlan& plan) {
   config.host = relay.own_host;
   config.host_of_rank = relay.host_of_rank;
   config.socket = plan.socket_of_host[relay.own_host];
-  config.routes_of_host = plan.routes[relay.own_host];
+  config.paths_of_host = plan.paths[relay.own_host];
   config.rule = plan.rule;
   config.zones = plan.zones;
   config.has_pauses = plan.has_pauses;
@@ -99,8 +99,9 @@ bool prepare(const Session& session, RelayPlan& plan) {
   return is_fine_on_all(problem, session);
 }
 
-// The MPI carries no message of which it has carried the envelope. So nothing may depend on routers
-// and messengers that cannot be reached, as behind a firewall that admits the MPI's ports alone.
+// The MPI carries no message of which it has carried the rendezvous header. So nothing may depend
+// on routers and messengers that cannot be reached, as behind a firewall that admits the MPI's
+// ports alone.
 std::string reach_others(const RelayPlan& plan, std::span<const Address> address_of_rank) {
   const Relay& relay = feature();
   const StartTimeouts timeouts;
@@ -132,7 +133,7 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   const std::string& address = plan.address_of_host[relay.own_host];
   std::string problem;
   try {
-    relay.messenger = std::make_unique<Messenger>(config_of(plan), address, note_claim);
+    relay.messenger = std::make_unique<Messenger>(config_of(plan), address, note_match);
   } catch (const std::exception& error) {
     problem = error.what();
   }
@@ -163,13 +164,14 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   return true;
 }
 
-// That of messages for which there is nothing to choose. One of the size of an envelope would be
-// taken for one.
-std::optional<Way> fixed_way(const Relay& relay, std::uint64_t size_bytes) {
-  if (size_bytes == kEnvelopeBytes) return Way::striped;
-  if (size_bytes < std::max<std::uint64_t>(relay.threshold_bytes, kEnvelopeBytes)) return Way::mpi;
-  if (size_bytes > kMostBytes) return Way::mpi;
-  if (relay.is_forced) return Way::striped;
+// That of messages for which there is nothing to choose. One of the size of a rendezvous header
+// would be taken for one.
+std::optional<TransferMode> fixed_mode(const Relay& relay, std::uint64_t size_bytes) {
+  if (size_bytes == kRendezvousHeaderBytes) return TransferMode::striped;
+  if (size_bytes < std::max<std::uint64_t>(relay.threshold_bytes, kRendezvousHeaderBytes))
+    return TransferMode::mpi;
+  if (size_bytes > kMostBytes) return TransferMode::mpi;
+  if (relay.is_forced) return TransferMode::striped;
   return std::nullopt;
 }
 
@@ -183,11 +185,12 @@ Relay& feature() {
 std::optional<PendingSend> begin_send(std::uint32_t dst_rank, std::uint64_t size_bytes,
                                       bool must_use_routers) {
   Relay& relay = feature();
-  const auto way = fixed_way(relay, size_bytes);
-  if (way == Way::mpi && !must_use_routers) return std::nullopt;
-  // A message of the size of an envelope has to be relayed; others only while there is space.
-  const bool must = must_use_routers || size_bytes == kEnvelopeBytes;
-  return relay.messenger->begin_send(dst_rank, size_bytes, way, must);
+  const auto mode = fixed_mode(relay, size_bytes);
+  if (mode == TransferMode::mpi && !must_use_routers) return std::nullopt;
+  // A message of the size of a rendezvous header has to be relayed; others only while there is
+  // space.
+  const bool must = must_use_routers || size_bytes == kRendezvousHeaderBytes;
+  return relay.messenger->begin_send(dst_rank, size_bytes, mode, must);
 }
 
 void count_by_mpi(std::uint32_t dst_rank, std::uint64_t size_bytes) {
@@ -198,7 +201,7 @@ void count_by_mpi(std::uint32_t dst_rank, std::uint64_t size_bytes) {
 
 bool is_worth_relaying(std::uint32_t dst_rank, std::uint64_t size_bytes) {
   Relay& relay = feature();
-  if (const auto way = fixed_way(relay, size_bytes)) return *way != Way::mpi;
+  if (const auto mode = fixed_mode(relay, size_bytes)) return *mode != TransferMode::mpi;
   return relay.messenger->is_striping_worth(relay.host_of_rank[dst_rank], size_bytes);
 }
 
@@ -211,7 +214,7 @@ bool begin(const Session& session) noexcept try {
   return false;
 }
 
-// Meanwhile freed receives take their messages: a large one does not come before it is claimed.
+// Meanwhile freed receives take their messages: a large one does not come before it is matched.
 void wait_for_others() {
   MPI_Request barrier{};
   mpi().Ibarrier(feature().world, &barrier);
@@ -222,7 +225,7 @@ void wait_for_others() {
   }
 }
 
-// No process leaves before all messages are acknowledged: until then its acknowledgements may have
+// No process leaves before all messages are acknowledged: until then its acks may have
 // to be repeated.
 void end() noexcept try {
   Relay& relay = feature();
@@ -231,7 +234,7 @@ void end() noexcept try {
   if (!relay.messenger->drain(complete_freed)) complain("some messages were not acknowledged");
   wait_for_others();
   complete_freed();
-  leave_carried();
+  write_relay_traffic();
   ask_before_freeing(nullptr);
   relay.messenger.reset();
   mpi().Comm_free(&relay.world);

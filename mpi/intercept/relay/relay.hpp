@@ -18,18 +18,18 @@
 #include "endpoint/messenger.hpp"
 #include "relay/relay_plan.hpp"
 #include "relay/requests.hpp"
-#include "wire/envelope.hpp"
+#include "wire/rendezvous_header.hpp"
 
 namespace fairlead::intercept::relay {
 
-using fairlead::relay::kEnvelopeBytes;
+using fairlead::relay::kRendezvousHeaderBytes;
 using fairlead::relay::Messenger;
 using fairlead::relay::PendingSend;
-using fairlead::relay::Way;
+using fairlead::relay::TransferMode;
 
 /// Tags of messages to oneself.
 inline constexpr int kUnpackTag = 0;
-inline constexpr int kFeedTag = 1;
+inline constexpr int kSelfSendTag = 1;
 
 struct Relay {
   std::uint64_t threshold_bytes = 0;
@@ -49,9 +49,11 @@ struct Relay {
   std::mutex self_lock{};
   MPI_Comm world{};
 
-  /// Envelopes that the MPI may still be sending: until the receiver has acknowledged them.
-  std::mutex envelopes_lock{};
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::unique_ptr<EnvelopeBytes>> envelopes{};
+  /// Rendezvous headers that the MPI may still be sending: until the receiver has acknowledged
+  /// them.
+  std::mutex headers_lock{};
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::unique_ptr<RendezvousHeaderBytes>>
+      headers{};
 
   /// Questions of synchronous sends whose answer has not come (MatchQuestions), by receiver and
   /// number.

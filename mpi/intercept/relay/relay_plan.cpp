@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key, the routers, and the routes between hosts.
+// The key, the routers, and the paths between hosts.
 #include "relay/relay_plan.hpp"
 
 #include <algorithm>
@@ -30,23 +30,23 @@ PathUse parse_use(const json::Value& value) {
   return PathUse::standard;
 }
 
-void parse_route(const json::Value& value, RelayPlan& plan) {
+void parse_path(const json::Value& value, RelayPlan& plan) {
   value.allow_only({"src", "hops", "latency_s", "bandwidth_Bps", "use"});
   const auto last = static_cast<std::int64_t>(plan.network.num_hosts()) - 1;
   const auto src = static_cast<std::size_t>(value.at("src").whole_number(0, last));
-  Route route;
+  HostPath path;
   for (const std::int64_t hop : value.at("hops").whole_numbers(0, last)) {
-    route.hops.push_back(static_cast<std::uint16_t>(hop));
+    path.hops.push_back(static_cast<std::uint16_t>(hop));
   }
-  if (route.hops.empty() || route.hops.size() > fairlead::relay::kMaxHops) {
+  if (path.hops.empty() || path.hops.size() > fairlead::relay::kMaxHops) {
     value.at("hops").refuse("expected 1 to 4 hosts");
   }
-  route.latency_s = value.at("latency_s").number(json::Allowed::positive);
-  route.bandwidth_Bps = value.at("bandwidth_Bps").number(json::Allowed::positive);
-  if (const auto use = value.find("use")) route.use = parse_use(*use);
-  auto& routes = plan.routes[src][route.hops.back()];
-  if (routes.empty() != route.is_direct()) value.refuse("expected the direct route first, once");
-  routes.push_back(std::move(route));
+  path.latency_s = value.at("latency_s").number(json::Allowed::positive);
+  path.bandwidth_Bps = value.at("bandwidth_Bps").number(json::Allowed::positive);
+  if (const auto use = value.find("use")) path.use = parse_use(*use);
+  auto& paths = plan.paths[src][path.hops.back()];
+  if (paths.empty() != path.is_direct()) value.refuse("expected the direct path first, once");
+  paths.push_back(std::move(path));
 }
 
 void parse_rule(const json::Value& root, RelayPlan& plan) {
@@ -101,8 +101,8 @@ RelayPlan parse_relay_plan(const PlanFile& network, const PlanFile& relay) {
     root.at("capacity_Bps").refuse("expected a row of each host");
   }
   parse_links(root.at("segment_s"), plan);
-  plan.routes.assign(num_hosts, std::vector<std::vector<Route>>(num_hosts));
-  for (const json::Value& item : root.at("routes").items()) parse_route(item, plan);
+  plan.paths.assign(num_hosts, std::vector<std::vector<HostPath>>(num_hosts));
+  for (const json::Value& item : root.at("routes").items()) parse_path(item, plan);
   return plan;
 }
 

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "plan/network_plan.hpp"
-#include "routing/route.hpp"
+#include "routing/host_path.hpp"
 #include "routing/rule_settings.hpp"
 #include "wire/proof.hpp"
 
 namespace fairlead::intercept::relay {
 
-using fairlead::relay::Route;
+using fairlead::relay::HostPath;
 using fairlead::relay::RuleName;
 using fairlead::relay::Zones;
 
@@ -32,9 +32,9 @@ struct RelayPlan {
   /// For each host the socket of its router, and the address by which others reach it.
   std::vector<std::string> socket_of_host{};
   std::vector<std::string> address_of_host{};
-  /// [src][dst]: the direct route first.
-  std::vector<std::vector<std::vector<Route>>> routes{};
-  /// [src][dst]: what all routes of the pair can carry together.
+  /// [src][dst]: the direct path first.
+  std::vector<std::vector<std::vector<HostPath>>> paths{};
+  /// [src][dst]: what all paths of the pair can carry together.
   std::vector<std::vector<double>> capacity_Bps{};
   /// [src][dst]: what a segment takes, for the rule `mcm`; else empty.
   std::vector<std::vector<double>> segment_s_of_link{};

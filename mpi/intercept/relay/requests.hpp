@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's requests that need more than the MPI does: receives, which may find an envelope,
-// and persistent sends, whose message is taken at each start.
+// The program's requests that need more than the MPI does: receives, which may find a rendezvous
+// header, and persistent sends, whose message is taken at each start.
 #pragma once
 
 #include <mpi.h>
@@ -20,7 +20,7 @@
 
 namespace fairlead::intercept::relay {
 
-using fairlead::relay::EnvelopeBytes;
+using fairlead::relay::RendezvousHeaderBytes;
 
 struct Entry {
   enum class Kind : std::uint8_t {
@@ -37,16 +37,16 @@ struct Entry {
   /// Where a receive puts its message.
   ReceiveBuffer receive_buffer{};
   bool is_cancelled = false;
-  /// A claim of its message was sent.
-  bool is_claimed = false;
+  /// Whether its sender was notified of the match.
+  bool is_match_sent = false;
   /// A persistent request was started, and not yet completed.
   bool is_active = false;
-  /// Known before the receive, from a probe. If it has an envelope, the MPI's status is that of a
-  /// message to oneself.
-  std::optional<Pulled> found{};
+  /// Known before the receive, from a probe. If it has a rendezvous header, the MPI's status is
+  /// that of a message to oneself.
+  std::optional<UnexpectedMessage> found{};
   /// The send of that message, and where it arrives.
-  MPI_Request feeding{};
-  EnvelopeBytes fed{};
+  MPI_Request self_send{};
+  RendezvousHeaderBytes self_received{};
   /// What a persistent receive asks for.
   int source = 0;
   int tag = 0;
@@ -60,7 +60,7 @@ struct Entry {
   MPI_Datatype send_type{};
   bool owns_send_type = false;
   std::uint32_t dst_rank = 0;
-  std::unique_ptr<EnvelopeBytes> envelope{};
+  std::unique_ptr<RendezvousHeaderBytes> header{};
   /// That of a synchronous send that is under way.
   std::optional<MatchQuestion> question{};
   bool is_synchronous = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends: the messenger takes a copy of the message, and the MPI sends an envelope in its place, by
-// the same call. So a send completes as its envelope does, whatever becomes of the message.
+// Sends: the messenger takes a copy of the message, and the MPI sends a rendezvous header in its
+// place, by the same call. So a send completes as its rendezvous header does, whatever becomes of
+// the message.
 #include <memory>
 #include <optional>
 #include <utility>
@@ -33,8 +34,8 @@ bool may_relay(const void* buffer, Count count, MPI_Datatype type, int dest, int
          check_sent(buffer, count, type, tag) == MPI_SUCCESS;
 }
 
-// A message whose envelope the MPI is about to take. It follows its envelope: without one it would
-// stay with the receiver for ever.
+// A message whose rendezvous header the MPI is about to take. It follows that header: without one
+// it would stay with the receiver for ever.
 class Outgoing {
  public:
   Outgoing(const PendingSend& send, std::uint64_t size_bytes)
@@ -51,19 +52,19 @@ class Outgoing {
 
   void set_bytes(std::vector<std::byte> bytes) { bytes_ = std::move(bytes); }
   [[nodiscard]] MatchQuestion question() const { return {send_.dst_rank, send_.number}; }
-  [[nodiscard]] EnvelopeBytes envelope() const {
-    return to_bytes(Envelope{feature().own_rank, send_.number, size_bytes_});
+  [[nodiscard]] RendezvousHeaderBytes header() const {
+    return to_bytes(RendezvousHeader{feature().own_rank, send_.number, size_bytes_});
   }
   /// The same in memory of its own until the receiver has it: the MPI may read it until then.
-  [[nodiscard]] const std::byte* kept_envelope() const {
+  [[nodiscard]] const std::byte* kept_header() const {
     Relay& relay = feature();
-    auto kept = std::make_unique<EnvelopeBytes>(envelope());
+    auto kept = std::make_unique<RendezvousHeaderBytes>(header());
     const std::byte* const bytes = kept->data();
-    const std::lock_guard guard(relay.envelopes_lock);
-    relay.envelopes[{send_.dst_rank, send_.number}] = std::move(kept);
+    const std::lock_guard guard(relay.headers_lock);
+    relay.headers[{send_.dst_rank, send_.number}] = std::move(kept);
     return bytes;
   }
-  /// @param code  of the MPI, for the envelope
+  /// @param code  of the MPI, for the rendezvous header
   int follow(int code) {
     if (code != MPI_SUCCESS) return code;
     is_pending_ = false;
@@ -81,17 +82,17 @@ class Outgoing {
 // How a send completes.
 enum class Mode : std::uint8_t { other, synchronous, buffered };
 
-// A probe matches an envelope, and with it would complete a synchronous send before there is a
-// receive; an envelope needs less of the program's buffer than its message. So these are the MPI's,
-// but for those of the size of an envelope.
+// A probe matches a rendezvous header, and with it would complete a synchronous send before there
+// is a receive; a rendezvous header needs less of the program's buffer than its message. So these
+// are the MPI's, but for those of the size of a rendezvous header.
 bool is_for_routers(Mode mode, std::uint64_t size_bytes) {
-  return mode == Mode::other || size_bytes == kEnvelopeBytes;
+  return mode == Mode::other || size_bytes == kRendezvousHeaderBytes;
 }
 
-// What lies in the memory of a device is left to the MPI, but for what would be taken for an
-// envelope.
+// What lies in the memory of a device is left to the MPI, but for what would be taken for a
+// rendezvous header.
 bool is_for_device(const void* buffer, MPI_Datatype type, std::uint64_t size_bytes) {
-  if (size_bytes == kEnvelopeBytes || size_bytes < feature().threshold_bytes) return false;
+  if (size_bytes == kRendezvousHeaderBytes || size_bytes < feature().threshold_bytes) return false;
   return is_on_device(buffer, type);
 }
 
@@ -116,15 +117,15 @@ std::optional<Outgoing> take(Mode mode, const void* buffer, Count count, MPI_Dat
   return message;
 }
 
-constexpr int kCount = kEnvelopeBytes;
+constexpr int kCount = kRendezvousHeaderBytes;
 
 template <class Native, class Count>
 int send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype type, int dest,
          int tag, MPI_Comm comm) {
   auto message = take(mode, buffer, count, type, dest, tag, comm);
   if (!message) return native(buffer, count, type, dest, tag, comm);
-  const EnvelopeBytes envelope = message->envelope();
-  const int code = message->follow(native(envelope.data(), kCount, byte_type(), dest, tag, comm));
+  const RendezvousHeaderBytes header = message->header();
+  const int code = message->follow(native(header.data(), kCount, byte_type(), dest, tag, comm));
   if (code == MPI_SUCCESS && mode == Mode::synchronous) message->question().wait();
   return code;
 }
@@ -136,7 +137,7 @@ int start_send(Mode mode, Native native, const void* buffer, Count count, MPI_Da
   auto message = request ? take(mode, buffer, count, type, dest, tag, comm) : std::nullopt;
   if (!message) return native(buffer, count, type, dest, tag, comm, request);
   const int code = message->follow(
-      native(message->kept_envelope(), kCount, byte_type(), dest, tag, comm, request));
+      native(message->kept_header(), kCount, byte_type(), dest, tag, comm, request));
   if (code != MPI_SUCCESS || mode != Mode::synchronous) return code;
   auto entry = std::make_unique<Entry>();
   entry->kind = Entry::Kind::synchronous_send;
@@ -145,7 +146,7 @@ int start_send(Mode mode, Native native, const void* buffer, Count count, MPI_Da
   return code;
 }
 
-// Whether a persistent send uses relays is decided once, since its request is the envelope's.
+// Whether a persistent send uses relays is decided once, since its request is the header's.
 template <class Native, class Count>
 int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype type,
               int dest, int tag, MPI_Comm comm, MPI_Request* request) {
@@ -166,9 +167,9 @@ int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Dat
   entry->send_buffer = buffer;
   entry->send_count = count;
   entry->dst_rank = peers->world_rank(dest);
-  entry->envelope = std::make_unique<EnvelopeBytes>();
+  entry->header = std::make_unique<RendezvousHeaderBytes>();
   entry->owns_send_type = mpi().Type_dup(type, &entry->send_type) == MPI_SUCCESS;
-  code = native(entry->envelope->data(), kCount, byte_type(), dest, tag, comm, request);
+  code = native(entry->header->data(), kCount, byte_type(), dest, tag, comm, request);
   if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
   return code;
 }
@@ -183,7 +184,7 @@ int start_send(Entry& entry, MPI_Request* request) {
   if (!begun) return report(*entry.peers, MPI_ERR_INTERN);
   Outgoing message(*begun, bytes.size());
   message.set_bytes(std::move(bytes));
-  *entry.envelope = message.envelope();
+  *entry.header = message.header();
   const int code = message.follow(mpi().Start(request));
   if (code == MPI_SUCCESS && entry.is_synchronous) entry.question = message.question();
   return code;
@@ -200,27 +201,28 @@ int receive_into(const ReceiveBuffer& receive_buffer, MPI_Message message, MPI_R
 }
 
 // What a probe has found cannot come to the request itself, which receives by communicator and tag.
-int start_substitute(Entry& entry, const Pulled& pulled) {
+int start_substitute(Entry& entry, const UnexpectedMessage& unexpected) {
   MPI_Request request{};
   int code = MPI_SUCCESS;
-  if (pulled.envelope) {
-    MPI_Message message = feed(entry, pulled);
-    code = mpi().Imrecv(entry.fed.data(), kEnvelopeBytes, byte_type(), &message, &request);
+  if (unexpected.header) {
+    MPI_Message message = send_to_self(entry, unexpected);
+    code = mpi().Imrecv(entry.self_received.data(), kRendezvousHeaderBytes, byte_type(), &message,
+                        &request);
   } else {
-    code = receive_into(entry.receive_buffer, pulled.message, &request);
+    code = receive_into(entry.receive_buffer, unexpected.message, &request);
   }
   if (code != MPI_SUCCESS) return code;
-  note_receive(pulled);
-  entry.found = pulled;
+  note_receive(unexpected);
+  entry.found = unexpected;
   entry.substitute = request;
   return MPI_SUCCESS;
 }
 
 int start_receive(Entry& entry, MPI_Request* request) {
-  // Another thread's probe must not come between the look at what is pulled and the start.
+  // Another thread's probe must not come between the look at unexpected messages and the start.
   const std::lock_guard guard(entry.peers->lock);
-  if (const auto pulled = take_pulled(*entry.peers, entry.source, entry.tag)) {
-    return start_substitute(entry, *pulled);
+  if (const auto unexpected = take_unexpected(*entry.peers, entry.source, entry.tag)) {
+    return start_substitute(entry, *unexpected);
   }
   return mpi().Start(request);
 }
@@ -239,7 +241,7 @@ int Start(MPI_Request* request) {
   EntryPtr entry = feature().requests.extract(request);
   if (!entry) return mpi().Start(request);
   if (entry->is_active || !entry->is_persistent()) return refuse_start(request, std::move(entry));
-  entry->is_claimed = false;
+  entry->is_match_sent = false;
   const int code = entry->is_send() ? start_send(*entry, request) : start_receive(*entry, request);
   entry->is_active |= code == MPI_SUCCESS;
   // Open MPI may have given it another handle.

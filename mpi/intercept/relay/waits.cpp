@@ -376,11 +376,11 @@ int Request_free(MPI_Request* request) {
   if (!entry) return mpi().Request_free(request);
   const bool is_pending = entry->kind == Entry::Kind::receive || entry->is_active;
   if (!is_pending || entry->kind == Entry::Kind::persistent_send) {
-    // The MPI may still be sending the envelope.
-    if (entry->envelope) {
-      const std::lock_guard guard(relay.envelopes_lock);
+    // The MPI may still be sending the rendezvous header.
+    if (entry->header) {
+      const std::lock_guard guard(relay.headers_lock);
       static std::uint64_t number = 0;
-      relay.envelopes[{~std::uint32_t{0}, ++number}] = std::move(entry->envelope);
+      relay.headers[{~std::uint32_t{0}, ++number}] = std::move(entry->header);
     }
     return mpi().Request_free(request);
   }

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plan/world_hosts.hpp"
-#include "reorder/site.hpp"
+#include "reorder/reorder_state.hpp"
 #include "session/feature.hpp"
 #include "session/run_record.hpp"
 
@@ -31,8 +31,8 @@ bool parse(const Session& session, ReorderPlan& plan) noexcept try {
 
 }  // namespace
 
-Site& site() {
-  static Site* const instance = new Site;
+ReorderState& reorder_state() {
+  static ReorderState* const instance = new ReorderState;
   return *instance;
 }
 
@@ -40,10 +40,11 @@ namespace reorder {
 
 bool begin(const Session& session) noexcept try {
   if (!session.plan.has(kReorderFile)) return false;
-  if (!parse(session, site().plan)) return false;
-  site().world_rank = session.rank;
-  site().host_of_world_rank = find_hosts_of_world(site().plan.network, session, &complain);
-  return !site().host_of_world_rank.empty();
+  if (!parse(session, reorder_state().plan)) return false;
+  reorder_state().world_rank = session.rank;
+  reorder_state().host_of_world_rank =
+      find_hosts_of_world(reorder_state().plan.network, session, &complain);
+  return !reorder_state().host_of_world_rank.empty();
 } catch (const std::exception& error) {
   complain(error.what());
   return false;
@@ -51,9 +52,9 @@ bool begin(const Session& session) noexcept try {
 
 // What the ranks have sent is then not what they send where nothing is reordered.
 void end() noexcept try {
-  if (const int count = site().num_reordered.load(); count > 0) {
-    leave_in_record("reorder", site().world_rank, {{"topologies", count}},
-                    "that topologies were reordered");
+  if (const int count = reorder_state().num_reordered.load(); count > 0) {
+    write_record("reorder", reorder_state().world_rank, {{"topologies", count}},
+                 "that topologies were reordered");
   }
 } catch (const std::exception& error) {
   complain(error.what());

@@ -54,9 +54,9 @@ bool has_room(Collected& collected) noexcept try {
 }
 
 // Whatever happens on the root, the others wait for its roles.
-void place(const Site& site, std::span<const std::int32_t> host_of_process,
+void place(const ReorderState& state, std::span<const std::int32_t> host_of_process,
            std::span<const RoleEdge> edges, std::vector<std::int32_t>& roles) noexcept try {
-  roles = place_roles(edges, site.plan.cost(), host_of_process).role_of_process;
+  roles = place_roles(edges, state.plan.cost(), host_of_process).role_of_process;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "fairlead: the ranks keep their order: %s\n", error.what());
 }
@@ -73,7 +73,7 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-std::vector<std::int32_t> agree_on_roles(const Site& site, MPI_Comm comm,
+std::vector<std::int32_t> agree_on_roles(const ReorderState& state, MPI_Comm comm,
                                          std::span<const std::int32_t> host_of_process,
                                          const Contribution& contribution) {
   const bool is_root = rank_in(comm) == kRoot;
@@ -94,7 +94,7 @@ std::vector<std::int32_t> agree_on_roles(const Site& site, MPI_Comm comm,
   require_success(mpi().Gatherv(contribution.edges.data(), size_bytes, byte_type(),
                                 collected.edges.data(), collected.sizes_bytes.data(),
                                 collected.offsets_bytes.data(), byte_type(), kRoot, comm));
-  if (is_root) place(site, host_of_process, collected.edges, roles);
+  if (is_root) place(state, host_of_process, collected.edges, roles);
   const auto roles_bytes = static_cast<int>(roles.size() * sizeof roles.front());
   require_success(mpi().Bcast(roles.data(), roles_bytes, byte_type(), kRoot, comm));
   return roles;

@@ -10,7 +10,7 @@
 
 #include "fairlead/mapping/place_roles.hpp"
 #include "plan/world_hosts.hpp"
-#include "reorder/site.hpp"
+#include "reorder/reorder_state.hpp"
 
 namespace fairlead::intercept {
 
@@ -31,7 +31,7 @@ struct Contribution {
 /// computed on rank 0 and is the same on all.
 /// @throws MpiFailure
 [[nodiscard]] std::vector<std::int32_t> agree_on_roles(
-    const Site& site, MPI_Comm comm, std::span<const std::int32_t> host_of_process,
+    const ReorderState& state, MPI_Comm comm, std::span<const std::int32_t> host_of_process,
     const Contribution& contribution);
 
 /// Owns a communicator in which rank r is the process with role r.

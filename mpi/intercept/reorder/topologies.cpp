@@ -9,8 +9,8 @@
 #include "pmpi/mpi_symbols.hpp"
 #include "pmpi/returned_errors.hpp"
 #include "reorder/graph_arguments.hpp"
+#include "reorder/reorder_state.hpp"
 #include "reorder/role_agreement.hpp"
-#include "reorder/site.hpp"
 #include "table/handlers.hpp"
 
 namespace fairlead::intercept {
@@ -129,13 +129,14 @@ Decision decide_on_roles(MPI_Comm comm_old, int may_reorder, Parent parent, Pack
   if (comm_old == comm_null()) return {.may_reorder = may_reorder};
   return decide([&]() -> Decision {
     const ReturnedErrors errors(comm_old);
-    const std::vector<std::int32_t> hosts = hosts_of_members(site().host_of_world_rank, comm_old);
+    const std::vector<std::int32_t> hosts =
+        hosts_of_members(reorder_state().host_of_world_rank, comm_old);
     if (hosts.empty()) return {.may_reorder = may_reorder};
     const Packed own = pack(static_cast<int>(hosts.size()));
-    const Roles roles = agree_on_roles(site(), comm_old, hosts, own.contribution);
+    const Roles roles = agree_on_roles(reorder_state(), comm_old, hosts, own.contribution);
     if (roles.empty()) return {.may_reorder = may_reorder};
     const bool is_same_order = is_identity(roles);
-    if (!is_same_order && rank_in(comm_old) == 0) site().num_reordered.fetch_add(1);
+    if (!is_same_order && rank_in(comm_old) == 0) reorder_state().num_reordered.fetch_add(1);
     if (parent == Parent::old && is_same_order) return {};
     auto reordered = std::make_unique<Reordered>(comm_old, roles);
     if (own.arguments) reordered->arguments = reordered->comm.exchanged(*own.arguments, roles);

@@ -6,11 +6,11 @@ namespace fairlead::intercept {
 
 constexpr const char* kTraceVariable = "FAIRLEAD_TRACE";
 constexpr const char* kPlanVariable = "FAIRLEAD_PLAN";
-/// Folder in which each rank leaves its own share of the trace.
+/// Folder into which each rank writes its own share of the trace.
 constexpr const char* kSharesVariable = "FAIRLEAD_SHARES";
 /// Seconds between two shares of a rank, in the place of 30.
 constexpr const char* kIntervalVariable = "FAIRLEAD_SHARE_INTERVAL";
-/// Folder in which features leave what they have done.
+/// Folder into which features write what they have done.
 constexpr const char* kRecordVariable = "FAIRLEAD_RECORD";
 /// For launchers without a name service: the user declares that every rank has the library.
 constexpr const char* kEveryRankVariable = "FAIRLEAD_EVERY_RANK";

@@ -12,8 +12,8 @@
 
 namespace fairlead::intercept {
 
-void leave_in_record(const std::string& name, int rank, const nlohmann::ordered_json& document,
-                     const char* what) {
+void write_record(const std::string& name, int rank, const nlohmann::ordered_json& document,
+                  const char* what) {
   const char* const folder = variable(kRecordVariable);
   if (folder == nullptr) return;
   const std::string text = document.dump() + "\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What features leave in the record of the run when they end.
+// What features write into the record of the run when they end.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,11 +8,11 @@
 namespace fairlead::intercept {
 
 /// Writes a document into the folder that FAIRLEAD_RECORD names, as `NAME-RANK.json`. A process
-/// without this variable leaves none, nor does one that does not see the folder; another failure is
+/// without this variable writes none, nor does one that does not see the folder; another failure is
 /// reported in one line.
 /// @param rank  of MPI_COMM_WORLD
 /// @param what  of which the line says that it is not recorded
-void leave_in_record(const std::string& name, int rank, const nlohmann::ordered_json& document,
-                     const char* what);
+void write_record(const std::string& name, int rank, const nlohmann::ordered_json& document,
+                  const char* what);
 
 }  // namespace fairlead::intercept

@@ -41,7 +41,7 @@ void RelayLimit::update(const Passed& passed) {
   if (in_.are_others_idle && out_.are_others_idle) {
     rate_Bps_ = kUnlimited;
   } else if (in_.is_busy || out_.is_busy) {
-    // A limit that was not used up says nothing of what there is room for.
+    // A limit that was not used up says nothing of what the interface could carry.
     rate_Bps_ = std::max(kLeastRatio * peak_Bps, kDecrease * std::min(rate_Bps_, relayed_Bps));
   } else if (is_limited()) {
     rate_Bps_ += kIncreaseRatio * peak_Bps;

@@ -22,7 +22,7 @@ struct Passed {
 };
 
 /// Additive increase, multiplicative decrease (Chiu and Jain 1989), like TCP's, but before packets
-/// are lost: by how busy the interface is. The room that is left is what the connections of other
+/// are lost: by how busy the interface is. The rate that is left is what the connections of other
 /// jobs grow into.
 class RelayLimit {
  public:
@@ -34,7 +34,7 @@ class RelayLimit {
   static constexpr double kLeastRatio = 0.01;
   static constexpr double kIncreaseRatio = 0.02;
   static constexpr double kDecrease = 0.5;
-  /// What is so much more than ever before shows that there was room.
+  /// What is so much more than ever before shows that the interface was not full.
   static constexpr double kNewPeak = 1.05;
   /// For so many intervals what sockets have given to a queue of the system counts as under way to
   /// the interface.

@@ -26,7 +26,7 @@ class Decision:
         network_s: Time on the network of a whole run with the launcher's placement.
         num_rounds: Rounds of rehearsal behind the gain; 0 where it is predicted only.
         is_kept: Whether it was decided in an earlier run.
-        is_barred: Whether a placement was rejected because it had proved slower.
+        has_dropped: Whether a placement was rejected because it had proved slower.
         seconds: Time for measuring and deciding in this run.
         cpus: CPUs of the ranks; None leaves them to the launcher.
         lost_binding: Why the placement is not used: its ranks would get other CPUs than by the
@@ -43,7 +43,7 @@ class Decision:
     network_s: float
     num_rounds: int = 0
     is_kept: bool = False
-    is_barred: bool = False
+    has_dropped: bool = False
     seconds: float = 0.0
     budget_s: float | None = None
     cpus: RankCpus | None = None
@@ -86,6 +86,6 @@ def make_decision(found: SearchResult, rule: Rule) -> Decision:
         gain,
         found.network_s,
         num_rounds,
-        is_barred=found.has_met_barred,
+        has_dropped=found.has_met_dropped,
         seconds=found.seconds,
     )

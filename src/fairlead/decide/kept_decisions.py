@@ -68,7 +68,7 @@ def keep(decision: Decision, method: str, path: Path) -> None:
     kept = _Kept(
         method=method,
         host_of_rank=None if placement is None else tuple(placement.host_names()),
-        is_barred=decision.is_barred,
+        is_barred=decision.has_dropped,
         gain=dataclasses.astuple(decision.gain),
         network_s=decision.network_s,
         num_rounds=decision.num_rounds,
@@ -93,7 +93,7 @@ def load_kept(path: Path, cluster: Cluster) -> Decision | None:
         placement = Placement(cluster.hosts, host_of_rank, kept.method)
     return Decision(
         placement, Gain(*kept.gain), kept.network_s, kept.num_rounds,
-        is_barred=kept.is_barred, is_kept=True, transfers=_recalled_transfers(kept.transfers),
+        has_dropped=kept.is_barred, is_kept=True, transfers=_recalled_transfers(kept.transfers),
     )  # fmt: skip
 
 

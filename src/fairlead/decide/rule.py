@@ -14,7 +14,7 @@ import scipy.special
 from fairlead.decide.expected_gain import TOLERATED_RATIO, Gain
 from fairlead.model.placement import Placement
 
-__all__ = ["DEFAULT_RULE", "LEAST_BETTER_RATIO", "Rule", "barred_by", "rehearsed_gain"]
+__all__ = ["DEFAULT_RULE", "LEAST_BETTER_RATIO", "Rule", "dropped_by", "rehearsed_gain"]
 
 LEAST_BETTER_RATIO = 0.03
 """A further placement is rehearsed if it is predicted to be better than another by this much."""
@@ -77,7 +77,7 @@ def rehearsed_gain(log_ratios: npt.NDArray[np.float64]) -> Gain:
     return Gain(-np.expm1(mean), float(low), float(high), float(risk))
 
 
-def barred_by(
+def dropped_by(
     dropped: Collection[Placement], cost_s: Callable[[Placement], float]
 ) -> Callable[[Placement], bool]:
     """Detects placements that have proved slower, and those with no larger predicted saving.

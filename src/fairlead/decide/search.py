@@ -88,7 +88,7 @@ class DecisionProblem:
         place: Finds a placement on a network.
         cost: Time of `Cost` by which placements are compared.
         rule: When a placement is used.
-        is_barred: Whether a placement has proved slower before.
+        is_dropped: Whether a placement has proved slower before.
         measurer: Makes further measurements; None where the network was given.
         budget_s: When no further rehearsal begins; the first one takes place in any case, since
             rates alone do not show what pairs share.
@@ -102,7 +102,7 @@ class DecisionProblem:
     place: Callable[[Network], Placement]
     cost: str
     rule: Rule = DEFAULT_RULE
-    is_barred: Callable[[Placement], bool] = lambda _placement: False
+    is_dropped: Callable[[Placement], bool] = lambda _placement: False
     measurer: Measurer | None = None
     budget_s: float = 4.0
     placing_s: float = 0.0
@@ -143,7 +143,7 @@ class SearchResult:
         network_s: Time on the network of a whole run with the launcher's placement.
         network: The measured network after the search.
         by_long_trains: Pairs measured meanwhile by trains of 64 KiB; None without any.
-        has_met_barred: Whether a placement was rejected because it had proved slower.
+        has_met_dropped: Whether a placement was rejected because it had proved slower.
         seconds: Time that the search took.
     """
 
@@ -151,7 +151,7 @@ class SearchResult:
     network_s: float
     network: Network
     by_long_trains: Network | None
-    has_met_barred: bool
+    has_met_dropped: bool
     seconds: float
 
 
@@ -184,7 +184,7 @@ class _Search:
         self._network = with_pooled_noise(self._measured)
         self._network_s = _network_s(problem, self._network)
         self._candidates: list[Candidate] = []
-        self._has_met_barred = False
+        self._has_met_dropped = False
         self._has_asked_interfaces = False
         self._by_long_trains: Network | None = None
 
@@ -193,10 +193,10 @@ class _Search:
         if len(self._candidates) == MOST_CANDIDATES:
             return False
         self._measure()
-        has_met_barred = self._has_met_barred
+        has_met_dropped = self._has_met_dropped
         challenger = self._challenger()
         if self._measure_interfaces(challenger):
-            self._has_met_barred = has_met_barred
+            self._has_met_dropped = has_met_dropped
             challenger = self._challenger()
         if challenger is None:
             return False
@@ -227,7 +227,7 @@ class _Search:
             network_s=self._network_s,
             network=self._measured,
             by_long_trains=self._by_long_trains,
-            has_met_barred=self._has_met_barred,
+            has_met_dropped=self._has_met_dropped,
             seconds=time.monotonic() - self._begin_s,
         )
 
@@ -237,8 +237,8 @@ class _Search:
         placement = problem.place(remove_noise(self._network))
         if any(_is_same(placement, one) for one in (problem.baseline, *self._placements())):
             return None
-        if problem.is_barred(placement):
-            self._has_met_barred = True
+        if problem.is_dropped(placement):
+            self._has_met_dropped = True
             return None
         best = _best(self._candidates)
         if best is not None:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.decide.expected_gain import Gain
-from fairlead.decide.routes import faster_pairs, several_connections_pairs
+from fairlead.decide.host_paths import faster_pairs, several_connections_pairs
 from fairlead.decide.rule import Rule, rehearsed_gain
 from fairlead.measure.rehearsal import bytes_between_hosts, host_bytes
 from fairlead.measure.transfer_rehearsal import (
@@ -78,20 +78,20 @@ NOT_CONSIDERED = Transfers(is_taken=False, why="not considered")
 
 
 def combinations_of(
-    placements: Sequence[Placement], is_barred: Callable[[Combination], bool]
+    placements: Sequence[Placement], is_dropped: Callable[[Combination], bool]
 ) -> list[Combination]:
     """Each placement without and with relays, without the combinations that have proved slower.
 
     Args:
         placements: The launcher's first; those that do not differ from earlier ones are left out.
-        is_barred: Whether a combination with relays has proved slower.
+        is_dropped: Whether a combination with relays has proved slower.
     """
     distinct: dict[tuple[str, ...], Placement] = {}
     for placement in placements:
         distinct.setdefault(tuple(placement.host_names()), placement)
     direct = [Combination(one, is_relayed=False) for one in distinct.values()]
     relayed = [Combination(one, is_relayed=True) for one in distinct.values()]
-    return [*direct, *(one for one in relayed if not is_barred(one))]
+    return [*direct, *(one for one in relayed if not is_dropped(one))]
 
 
 def reason_against_trying(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times collective calls where a program's ranks are placed: the MPI's own and those by schedules.
 
-All ways of one call run in turns, so that varying load from elsewhere slows all of them.
+All algorithms of one call run in turns, so that varying load from elsewhere slows all of them.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 from fairlead.model.schedule import Schedule
 
-__all__ = ["CollectiveTimes", "NativeWay", "TimedCall", "TuningProgram"]
+__all__ = ["CollectiveTimes", "NativeAlgorithm", "TimedCall", "TuningProgram"]
 
 _FORMAT = "fairlead-tuning"
 
 MIN_ROUNDS = 9
-"""Least rounds from which a 95 % interval can distinguish the best of nine ways from the MPI's own:
-all pairs of times agree by chance in one of 256 cases."""
+"""Least rounds from which a 95 % interval can distinguish the best of nine algorithms from the
+MPI's own: all pairs of times agree by chance in one of 256 cases."""
 
 _START_S = 60.0
 _LEAST_LIMIT_S = 30.0
@@ -57,7 +57,7 @@ class TimedCall:
 
 
 @dataclasses.dataclass(frozen=True)
-class NativeWay:
+class NativeAlgorithm:
     """A choice among the MPI's own algorithms, and an order of the ranks.
 
     Attributes:
@@ -72,13 +72,14 @@ class NativeWay:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CollectiveTimes:
-    """Times of one call by several ways.
+    """Times of one call by several algorithms.
 
     Attributes:
-        is_right: Whether each way is available and delivered what it has to, the MPI's own first.
-        rounds_s: Seconds of one call, that of the slowest rank, shape (rounds, ways); `nan` where
-            a way was not timed: it was not right, or slower than another one in each of the
-            first rounds.
+        is_right: Whether each algorithm is available and delivered what it has to, the MPI's own
+            first.
+        rounds_s: Seconds of one call, that of the slowest rank, shape (rounds,
+            algorithms); `nan` where an algorithm was not timed: it was not right, or slower than
+            another one in each of the first rounds.
     """
 
     is_right: Sequence[bool]
@@ -138,7 +139,7 @@ class TuningProgram:
         self,
         call: TimedCall,
         schedules: Sequence[Schedule],
-        natives: Sequence[NativeWay] = (),
+        natives: Sequence[NativeAlgorithm] = (),
         *,
         time_s: float,
         min_rounds: int = MIN_ROUNDS,
@@ -156,14 +157,14 @@ class TuningProgram:
             time_s: After this time no further round begins beyond the least number.
             min_rounds: Least rounds.
             max_rounds: Most rounds.
-            drops_slower: Whether a way that was slower than the MPI's own, or than another way, in
-                each of the first rounds is not timed any more.
-            limit_s: After this time, that of the first call of each way included, no further
+            drops_slower: Whether an algorithm that was slower than the MPI's own, or than another
+                one, in each of the first rounds is not timed any more.
+            limit_s: After this time, that of the first call of each algorithm included, no further
                 round begins, though there were fewer than the least number; None: twice `time_s`,
                 or 30 s if that is longer. The program is ended when it takes far longer than that.
 
         Returns:
-            The times; ways in the order: the MPI's own, `natives`, `schedules`.
+            The times; algorithms in the order: the MPI's own, `natives`, `schedules`.
 
         Raises:
             ProbeError: The program failed; what it said is in the message.
@@ -180,11 +181,12 @@ class TuningProgram:
             "natives": [
                 {
                     "settings": [
-                        {"variable": name, "value": value} for name, value in way.settings.items()
+                        {"variable": name, "value": value}
+                        for name, value in algorithm.settings.items()
                     ],
-                    "order": list(way.order),
+                    "order": list(algorithm.order),
                 }
-                for way in natives
+                for algorithm in natives
             ],
             "schedules": [json.loads(schedule.to_json()) for schedule in schedules],
             "min_rounds": min_rounds,
@@ -197,13 +199,13 @@ class TuningProgram:
             json.dumps(order, separators=(",", ":")), max(_LEAST_TIMEOUT_S, 4 * limit_s)
         )
         document = read_document(finished.stdout, _FORMAT, _Document, "measurement")
-        num_ways = 1 + len(natives) + len(schedules)
-        if document is None or any(len(row) != num_ways for row in document.rounds_s):
+        num_algorithms = 1 + len(natives) + len(schedules)
+        if document is None or any(len(row) != num_algorithms for row in document.rounds_s):
             said = [line for line in finished.stderr.splitlines() if "fairlead-tune: error" in line]
             exit_code = f"exit code {finished.returncode}" if finished.returncode else "no error"
             details = said[0].partition("error ")[2] if said else exit_code
             raise ProbeError(f"the times of {call.operation} left no result: {details}")
-        rounds_s = np.array(document.rounds_s, dtype=np.float64).reshape(-1, num_ways)
+        rounds_s = np.array(document.rounds_s, dtype=np.float64).reshape(-1, num_algorithms)
         return CollectiveTimes(document.is_right, np.where(rounds_s > 0, rounds_s, np.nan))
 
     def close(self) -> None:
@@ -229,6 +231,6 @@ class TuningProgram:
 
 
 def as_json(times: CollectiveTimes) -> dict[str, Any]:
-    """The times as plain values, None where a way was not timed."""
+    """The times as plain values, None where an algorithm was not timed."""
     rows = [[None if np.isnan(value) else float(value) for value in row] for row in times.rounds_s]
     return {"is_right": list(times.is_right), "rounds_s": rows}

@@ -17,7 +17,7 @@ import pydantic
 import scipy.sparse as sp
 
 from fairlead.errors import InputError
-from fairlead.model.traffic import CollectiveCall, Traffic, Uncounted
+from fairlead.model.traffic import CollectiveCall, Traffic, Untraced
 
 __all__ = ["TraceHeader", "read_header", "read_tables", "read_trace", "traffic_of_tables"]
 
@@ -196,7 +196,7 @@ def traffic_of_tables(header: TraceHeader, tables: dict[str, Table], num_ranks: 
         communicators=communicators,
         run_time_s=float(ranks["run_time_s"].max()),
         **_read_computing(tables["computing"], num_ranks),
-        uncounted=Uncounted(
+        untraced=Untraced(
             messages=sum(ranks["untranslated_messages"].tolist()),
             bytes=sum(ranks["untranslated_bytes"].tolist()),
             collective_calls=sum(ranks["dropped_collective_calls"].tolist()),

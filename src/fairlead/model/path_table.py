@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways from each host to each other one: direct, and by way of third hosts."""
+"""The paths from each host to each other one: direct, and by way of third hosts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 
 from fairlead.errors import InputError
 
-__all__ = ["PATH_USES", "SEGMENT_BYTES", "PathTable", "Route"]
+__all__ = ["PATH_USES", "SEGMENT_BYTES", "HostPath", "PathTable"]
 
 SEGMENT_BYTES = 65536
 """Parts in which messages go by routers (relay/wire/frame.hpp)."""
@@ -18,8 +18,8 @@ it is acceptable."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Route:
-    """One way from a host to another.
+class HostPath:
+    """A path from a host to another.
 
     Attributes:
         src: Index of the sending host.
@@ -52,42 +52,42 @@ class Route:
 
 @dataclasses.dataclass(frozen=True)
 class PathTable:
-    """Routes between hosts.
+    """Paths between hosts.
 
     Attributes:
         hosts: Host names.
-        routes: For each pair the direct route, then relayed ones, the best first.
-        capacity_Bps: What all routes of a pair can carry together, [src][dst]: the smaller of what
+        paths: For each pair the direct path, then relayed ones, the best first.
+        capacity_Bps: What all paths of a pair can carry together, [src][dst]: the smaller of what
             the sender can send and the receiver can receive.
         segment_s: What a segment of SEGMENT_BYTES takes from each host to each other one, with the
             rule "mcm" also as an earlier run has measured it; [src][dst], `inf` on the diagonal.
     """
 
     hosts: tuple[str, ...]
-    routes: tuple[Route, ...]
+    paths: tuple[HostPath, ...]
     capacity_Bps: tuple[tuple[float, ...], ...]
     segment_s: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:
         seen: set[tuple[int, int]] = set()
-        for route in self.routes:
-            way = (route.src, *route.hops)
-            if len(way) < 2 or not all(0 <= host < len(self.hosts) for host in way):
+        for path in self.paths:
+            hosts = (path.src, *path.hops)
+            if len(hosts) < 2 or not all(0 <= host < len(self.hosts) for host in hosts):
                 raise InputError(
-                    f"path table: route {list(way)}: expected hosts of 0..{len(self.hosts) - 1}, "
+                    f"path table: path {list(hosts)}: expected hosts of 0..{len(self.hosts) - 1}, "
                     "two or more"
                 )
-            pair = (route.src, route.dst)
-            if route.is_direct == (pair in seen):
+            pair = (path.src, path.dst)
+            if path.is_direct == (pair in seen):
                 names = " -> ".join(self.hosts[host] for host in pair)
-                raise InputError(f"path table: {names}: expected the direct route first, once")
+                raise InputError(f"path table: {names}: expected the direct path first, once")
             seen.add(pair)
 
     @property
     def has_relays(self) -> bool:
-        """Whether any pair has another way than the direct one."""
-        return any(not route.is_direct for route in self.routes)
+        """Whether any pair has another path than the direct one."""
+        return any(not path.is_direct for path in self.paths)
 
-    def between(self, src: int, dst: int) -> list[Route]:
-        """The routes of one pair, the direct one first."""
-        return [route for route in self.routes if (route.src, route.dst) == (src, dst)]
+    def between(self, src: int, dst: int) -> list[HostPath]:
+        """The paths of one pair, the direct one first."""
+        return [path for path in self.paths if (path.src, path.dst) == (src, dst)]

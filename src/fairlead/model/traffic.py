@@ -25,7 +25,7 @@ from fairlead.model.collective_messages import (
 from fairlead.model.sparse_cells import cells
 from fairlead.units import format_size
 
-__all__ = ["CollectiveCall", "Traffic", "Uncounted", "sum_over_communicators"]
+__all__ = ["CollectiveCall", "Traffic", "Untraced", "sum_over_communicators"]
 
 KIND = "traffic"
 VERSION = 3
@@ -65,7 +65,7 @@ class CollectiveCall(NamedTuple):
     communicator: int | None = None
 
 
-class Uncounted(NamedTuple):
+class Untraced(NamedTuple):
     """What a traced program did that has no place in its traffic.
 
     Attributes:
@@ -121,7 +121,7 @@ class Traffic:
         compute_s: Time of each rank outside of MPI calls, between MPI_Init and MPI_Finalize, shape
             (T,); `nan` where unknown, as of a rank whose threads call MPI. None: unknown.
         compute_hosts: Name of the host on which each rank took that time, length T; empty without.
-        uncounted: What the program did that is in none of these.
+        untraced: What the program did that is in none of these.
         origin: Program, arguments, MPI and time of the recording; JSON-serialisable. Of it
             only `mpi` decides: which messages collectives are expected to send; the rest is shown.
     """
@@ -137,7 +137,7 @@ class Traffic:
     run_time_s: float = float("nan")
     compute_s: npt.NDArray[np.float64] | None = None
     compute_hosts: Sequence[str] = ()
-    uncounted: Uncounted = dataclasses.field(default_factory=Uncounted)
+    untraced: Untraced = dataclasses.field(default_factory=Untraced)
     origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
 
     def __post_init__(self) -> None:
@@ -270,7 +270,7 @@ class Traffic:
             "run_time_s": None if np.isnan(self.run_time_s) else self.run_time_s,
             "collectives": [call._asdict() for call in self.collectives],
             "compute_hosts": list(self.compute_hosts),
-            "uncounted": self.uncounted._asdict(),
+            "uncounted": self.untraced._asdict(),
             "origin": self.origin,
         }
         save_archive(path, KIND, VERSION, meta, arrays)
@@ -296,7 +296,7 @@ class Traffic:
                 run_time_s=math.nan if run_time_s is None else run_time_s,
                 compute_s=archive.array(_COMPUTE, (num_ranks,)) if _COMPUTE in archive else None,
                 compute_hosts=_check_compute_hosts(archive) if _COMPUTE in archive else (),
-                uncounted=_find_uncounted(archive),
+                untraced=_find_untraced(archive),
                 origin=archive.meta_field("origin", dict),
             )
         except InputError as error:
@@ -406,12 +406,12 @@ def _calls(archive: Archive) -> list[CollectiveCall]:
         raise archive.error("meta.collectives", f"is not a table of calls: {error}") from error
 
 
-def _find_uncounted(archive: Archive) -> Uncounted:
+def _find_untraced(archive: Archive) -> Untraced:
     value = archive.meta_field("uncounted", dict)
     try:
-        uncounted = Uncounted(**value)
-        if all(_whole(number) >= 0 for number in uncounted):
-            return uncounted
+        untraced = Untraced(**value)
+        if all(_whole(number) >= 0 for number in untraced):
+            return untraced
     except TypeError as error:
         raise archive.error("meta.uncounted", f"is not a table of counts: {error}") from error
     raise archive.error("meta.uncounted", f"expected counts >= 0, got {value!r}")

@@ -93,9 +93,9 @@ def _outcome(run: RunTime, history: History, dropped: Collection[tuple[str, ...]
     if run.is_shared:
         return "shared"
     if run.is_relayed:
-        return "dropped" if history.has_relaying_proved_slower(run.host_of_rank) else "kept"
+        return "dropped" if history.is_relaying_dropped(run.host_of_rank) else "kept"
     if run.is_inside:
-        return "dropped" if history.has_inside_proved_slower(run.host_of_rank) else "kept"
+        return "dropped" if history.is_inside_dropped(run.host_of_rank) else "kept"
     if run.host_of_rank is None:
         return "traced" if run.is_traced else ""
     if run.host_of_rank in dropped:

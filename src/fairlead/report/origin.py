@@ -33,7 +33,7 @@ def traffic_lines(traffic: Traffic) -> list[tuple[str, str]]:
     lines = origin_lines(facts if coverage else traffic.origin)
     if coverage:
         lines.append(("trace", coverage.line()))
-    if lost := traffic.uncounted.line():
+    if lost := traffic.untraced.line():
         lines.append(("not in the file", lost))
     return lines
 

@@ -10,10 +10,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from fairlead.flows.relay.status import RelayStatus
-from fairlead.flows.run.relays import carried_line
-from fairlead.model.path_table import Route
+from fairlead.flows.run.relays import relay_traffic_line
+from fairlead.model.path_table import HostPath
 from fairlead.units import format_duration, format_rate, format_size
-from fairlead.watch.carried import LearnedPath
+from fairlead.watch.relay_traffic import LearnedPath
 
 
 def facts(status: RelayStatus) -> dict[str, Any]:
@@ -25,14 +25,14 @@ def facts(status: RelayStatus) -> dict[str, Any]:
         "rule": status.rule,
         "routes": [
             {
-                **dataclasses.asdict(route),
-                "path": list(_names(route, hosts)),
-                "carried_bytes": _bytes_of_path(status, route),
-                "learned": _facts_of_learned(status, route),
+                **dataclasses.asdict(path),
+                "path": list(_names(path, hosts)),
+                "carried_bytes": _bytes_of_path(status, path),
+                "learned": _facts_of_learned(status, path),
             }
-            for route in status.table.routes
+            for path in status.table.paths
         ],
-        "by_mpi_bytes": None if status.carried is None else status.carried.mpi_bytes,
+        "by_mpi_bytes": None if status.traffic is None else status.traffic.mpi_bytes,
         "routers": dict(zip(hosts, status.counters, strict=True)),
     }
 
@@ -42,12 +42,12 @@ def view(status: RelayStatus) -> RenderableType:
     hosts = status.table.hosts
     title = f"Paths of {status.run.name}, by {status.rule}"
     paths = Table("path", "latency", "rate", "carried", "last latency", "last rate", title=title)
-    for route in status.table.routes:
-        size_bytes, learned = _bytes_of_path(status, route), _find_learned(status, route)
+    for path in status.table.paths:
+        size_bytes, learned = _bytes_of_path(status, path), _find_learned(status, path)
         paths.add_row(
-            " → ".join(_names(route, hosts)),
-            format_duration(route.latency_s),
-            format_rate(route.bandwidth_Bps),
+            " → ".join(_names(path, hosts)),
+            format_duration(path.latency_s),
+            format_rate(path.bandwidth_Bps),
             "" if size_bytes is None else format_size(size_bytes),
             "" if learned is None else format_duration(learned.latency_s),
             "" if learned is None else format_rate(learned.rate_Bps),
@@ -56,29 +56,29 @@ def view(status: RelayStatus) -> RenderableType:
     for host, counters in zip(hosts, status.counters, strict=True):
         routers.add_row(host, *_lines_of_counters(counters))
     lines = []
-    if status.carried is not None:
-        lines.append(carried_line(status.carried, hosts, status.threshold_bytes))
+    if status.traffic is not None:
+        lines.append(relay_traffic_line(status.traffic, hosts, status.threshold_bytes))
     return Group(paths, routers, *lines)
 
 
-def _names(route: Route, hosts: tuple[str, ...]) -> list[str]:
-    return [hosts[route.src], *(hosts[hop] for hop in route.hops)]
+def _names(path: HostPath, hosts: tuple[str, ...]) -> list[str]:
+    return [hosts[path.src], *(hosts[hop] for hop in path.hops)]
 
 
-def _bytes_of_path(status: RelayStatus, route: Route) -> int | None:
-    if status.carried is None:
+def _bytes_of_path(status: RelayStatus, path: HostPath) -> int | None:
+    if status.traffic is None:
         return None
-    return status.carried.by_routers.get((route.src, *route.hops), 0)
+    return status.traffic.by_routers.get((path.src, *path.hops), 0)
 
 
-def _find_learned(status: RelayStatus, route: Route) -> LearnedPath | None:
-    if status.carried is None:
+def _find_learned(status: RelayStatus, path: HostPath) -> LearnedPath | None:
+    if status.traffic is None:
         return None
-    return status.carried.learned.get((route.src, *route.hops))
+    return status.traffic.learned.get((path.src, *path.hops))
 
 
-def _facts_of_learned(status: RelayStatus, route: Route) -> dict[str, float] | None:
-    learned = _find_learned(status, route)
+def _facts_of_learned(status: RelayStatus, path: HostPath) -> dict[str, float] | None:
+    learned = _find_learned(status, path)
     return None if learned is None else learned._asdict()
 
 

@@ -82,7 +82,7 @@ def summary_facts(traffic: Traffic) -> dict[str, Any]:
         "kind": "traffic",
         "num_ranks": traffic.num_ranks,
         "origin": traffic.origin,
-        "uncounted": traffic.uncounted._asdict(),
+        "uncounted": traffic.untraced._asdict(),
         "run_time_s": None if math.isnan(traffic.run_time_s) else traffic.run_time_s,
         "compute_s": None if traffic.compute_s is None else plain(traffic.compute_s),
         "compute_hosts": list(traffic.compute_hosts),
@@ -119,7 +119,7 @@ def summary_lines(traffic: Traffic) -> list[str]:
     ]
     if coverage := Coverage.of_origin(traffic.origin, traffic.num_ranks):
         lines.append(coverage.line())
-    if lost := traffic.uncounted.line():
+    if lost := traffic.untraced.line():
         lines.append(f"not in the file: {lost}")
     return lines
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import pydantic
 
-from fairlead.watch.left_records import left_records
+from fairlead.watch.run_records import read_records
 
 __all__ = ["DriftCounts", "drift_counts"]
 
@@ -46,7 +46,7 @@ class DriftCounts(pydantic.BaseModel, frozen=True, extra="forbid"):
 
 def drift_counts(folder: Path) -> DriftCounts | None:
     """The sum over all processes that left a file in this folder; None without one."""
-    found = left_records(folder, "drift", DriftCounts)
+    found = read_records(folder, "drift", DriftCounts)
     if not found:
         return None
     longest_s = max(one.longest_stop_s for one in found)

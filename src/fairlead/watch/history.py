@@ -139,18 +139,18 @@ class History(pydantic.BaseModel, extra="forbid"):
         times_s = self._times_s(_Kind(_names(host_of_rank), is_tuned, is_relayed, is_inside))
         return statistics.median(times_s) if times_s else None
 
-    def has_tuning_proved_slower(self, host_of_rank: Sequence[str] | None) -> bool:
+    def is_tuning_dropped(self, host_of_rank: Sequence[str] | None) -> bool:
         """Whether runs on this placement took longer with tuned collectives than without."""
         return any(
             self.compare_tuning(host_of_rank, is_relayed=is_relayed).is_slower
             for is_relayed in (False, True)
         )
 
-    def has_relaying_proved_slower(self, host_of_rank: Sequence[str] | None) -> bool:
+    def is_relaying_dropped(self, host_of_rank: Sequence[str] | None) -> bool:
         """Whether runs with relays on this placement took longer than without."""
         return self.compare_relays(host_of_rank).is_slower
 
-    def has_inside_proved_slower(self, host_of_rank: Sequence[str] | None) -> bool:
+    def is_inside_dropped(self, host_of_rank: Sequence[str] | None) -> bool:
         """Whether runs on this placement took longer with other CPUs of the launcher's."""
         return self.compare_inside(host_of_rank).is_slower
 

@@ -25,7 +25,7 @@ from fairlead.files.run_directory import cache_folder
 from fairlead.measure.profile_cache import with_folder
 from fairlead.model.network import Network
 from fairlead.model.path_table import PATH_USES, PathTable
-from fairlead.watch.carried import OfProcess, of_processes
+from fairlead.watch.relay_traffic import OfProcess, of_processes
 
 __all__ = ["KeptPaths", "recall_paths", "remember_paths", "with_kept_paths"]
 
@@ -110,16 +110,16 @@ def remember_paths(network: Network, folder: Path) -> None:
 
 
 def with_kept_paths(table: PathTable, kept: KeptPaths) -> PathTable:
-    """A table that begins as earlier runs have left it; routes that it has not are left out."""
-    routes = tuple(
-        dataclasses.replace(route, use=kept.use_of_path.get((route.src, *route.hops)))
-        for route in table.routes
+    """A table that begins as earlier runs have left it; paths that it has not are left out."""
+    paths = tuple(
+        dataclasses.replace(path, use=kept.use_of_path.get((path.src, *path.hops)))
+        for path in table.paths
     )
     segment_s = [list(row) for row in table.segment_s]
     for (src, dst), time_s in kept.segment_s_of_link.items():
         if max(src, dst) < len(segment_s):
             segment_s[src][dst] = time_s
-    return dataclasses.replace(table, routes=routes, segment_s=tuple(map(tuple, segment_s)))
+    return dataclasses.replace(table, paths=paths, segment_s=tuple(map(tuple, segment_s)))
 
 
 def _uses(processes: Iterable[OfProcess]) -> dict[_Path, str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import pydantic
 
-from fairlead.watch.left_records import left_records
+from fairlead.watch.run_records import read_records
 
 __all__ = ["count_reordered"]
 
@@ -19,4 +19,4 @@ class _Reordered(pydantic.BaseModel, extra="forbid"):
 
 def count_reordered(folder: Path) -> int:
     """Communicators in which a process got another rank; 0 also where no file is seen here."""
-    return sum(one.topologies for one in left_records(folder, "reorder", _Reordered))
+    return sum(one.topologies for one in read_records(folder, "reorder", _Reordered))

@@ -120,7 +120,7 @@ std::vector<double> finished_in_simgrid_s(const std::vector<Workload>& workloads
   std::string program = "test_simgrid";
   char* arguments[] = {program.data(), nullptr};
   s4u::Engine engine(&num_arguments, arguments);
-  // Bare links: no overhead of TCP, no window, no traffic of acknowledgements.
+  // Bare links: no overhead of TCP, no window, no traffic of acks.
   for (const char* option :
        {"network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0",
         "network/bandwidth-factor:1", "network/latency-factor:1", "network/weight-S:0"}) {

@@ -189,7 +189,7 @@ void free_communicator(MPI_Comm comm) {
 
 }  // namespace
 
-TEST_CASE("relayed: no probe comes between the look at what was pulled and a receive's start") {
+TEST_CASE("relayed: no probe comes between the look at unexpected messages and a receive's start") {
   begin();
   auto entry = entry_of(Entry::Kind::persistent_receive);
   peers_of_receive = entry->peers.get();
@@ -203,13 +203,14 @@ TEST_CASE("relayed: no probe comes between the look at what was pulled and a rec
   REQUIRE(relay::feature().requests.extract(&request) != nullptr);
 }
 
-TEST_CASE("relayed: a persistent send that cannot be packed fails, and no envelope is sent") {
+TEST_CASE(
+    "relayed: a persistent send that cannot be packed fails, and no rendezvous header is sent") {
   begin();
   auto entry = entry_of(Entry::Kind::persistent_send);
   const char byte = 0;
   entry->send_buffer = &byte;
   entry->send_count = 1;
-  entry->envelope = std::make_unique<relay::EnvelopeBytes>();
+  entry->header = std::make_unique<relay::RendezvousHeaderBytes>();
   relay::feature().requests.insert(some_request(), std::move(entry));
   Mpi& mpi = detail::bound_mpi;
   mpi.Type_get_envelope = &return_derived;

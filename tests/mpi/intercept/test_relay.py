@@ -13,7 +13,7 @@ from tracing import TracedMpi
 
 from fairlead.act.launch import detect
 from fairlead.act.plan.relay import RELAY_RULES
-from fairlead.watch.carried import load_carried
+from fairlead.watch.relay_traffic import load_relay_traffic
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
@@ -158,7 +158,7 @@ def test_processes_leave_what_carried_their_large_messages(
         env = {**os.environ, "FAIRLEAD_RECORD": str(tmp_path)}
         subprocess.run(argv, env=env, capture_output=True, check=True, timeout=600)
 
-    found = load_carried(tmp_path, 3)
+    found = load_relay_traffic(tmp_path, 3)
 
     assert found is not None
     # What was sent again counts again.

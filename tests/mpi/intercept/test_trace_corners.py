@@ -93,9 +93,9 @@ def test_messages_out_of_the_world_are_not_lost(name: str) -> None:
 
     assert traffic.num_ranks == 1
     assert traffic.messages.sum() == 0
-    assert traffic.uncounted.messages == 2
-    assert traffic.uncounted.bytes == 10
-    assert traffic.uncounted.spawned_processes == 2
+    assert traffic.untraced.messages == 2
+    assert traffic.untraced.bytes == 10
+    assert traffic.untraced.spawned_processes == 2
 
 
 def test_threads_count_each_message_once(mpi: TracedMpi) -> None:

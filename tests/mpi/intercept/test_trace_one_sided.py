@@ -76,7 +76,7 @@ def test_windows_of_all_kinds_are_counted(mpi: TracedMpi, one_sided: Path, kind:
 
     require_transfers(traffic, CALLS["without_requests"])
     # Loads and stores are no calls.
-    assert traffic.uncounted.shared_windows == (1 if kind == "shared" else 0)
+    assert traffic.untraced.shared_windows == (1 if kind == "shared" else 0)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every rank sends 10 messages of 100 bytes to the next, leaves its process id in FOLDER/RANK, and
+// Every rank sends 10 messages of 100 bytes to the next, writes its process id to FOLDER/RANK, and
 // then ends in one of these ways (arguments: FOLDER WAY):
 //
 //   send       MPI_Finalize at once, without a process id
@@ -30,7 +30,7 @@ static void send_to_next(int rank, int size, int times) {
   }
 }
 
-static void leave_process_id(const char* folder, int rank) {
+static void write_process_id(const char* folder, int rank) {
   char path[4096];
   char written[4096 + 8];
   snprintf(path, sizeof path, "%s/%d", folder, rank);
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   send_to_next(rank, size, 10);
   MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(way, "send") == 0) return MPI_Finalize();
-  leave_process_id(argv[1], rank);
+  write_process_id(argv[1], rank);
   if (strcmp(way, "exit") == 0) exit(3);
   if (strcmp(way, "abort") == 0 && rank == 0) {
     wait_for_go(argv[1]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What MPI promises of messages between two ranks, checked for messages of all sizes around an
-// envelope's (23 bytes) and a threshold. Prints "ok" if all of it holds; each rank is paired with
-// its neighbours in a ring.
+// What MPI promises of messages between two ranks, checked for messages of all sizes around a
+// rendezvous header's (23 bytes) and a threshold. Prints "ok" if all of it holds; each rank is
+// paired with its neighbours in a ring.
 //   relayed [threads | rounds N | unreceived]
 #include "relayed/endings.h"
 #include "relayed/persistent.h"

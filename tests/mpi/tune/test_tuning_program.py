@@ -10,7 +10,7 @@ import fairlead as fl
 from fairlead.act.launch import Launcher
 from fairlead.decide.collectives import OPERATIONS, methods_for
 from fairlead.decide.collectives.candidates import candidates
-from fairlead.measure.collective_times import NativeWay, TimedCall, TuningProgram
+from fairlead.measure.collective_times import NativeAlgorithm, TimedCall, TuningProgram
 
 pytestmark = [
     pytest.mark.mpi,
@@ -102,23 +102,25 @@ BINOMIAL = {
 def test_the_mpis_own_algorithms_and_another_order_can_be_chosen(launcher: Launcher) -> None:
     with program(launcher, OMPI_MCA_coll_tuned_use_dynamic_rules="1") as running:
         call = TimedCall("bcast", 4000, (0, 1, 2, 3, 4))
-        ways = [
-            NativeWay(BINOMIAL[launcher.family]),
-            NativeWay(BINOMIAL[launcher.family], order=(0, 4, 1, 3, 2)),
-            NativeWay(order=(2, 0, 4, 1, 3)),
+        algorithms = [
+            NativeAlgorithm(BINOMIAL[launcher.family]),
+            NativeAlgorithm(BINOMIAL[launcher.family], order=(0, 4, 1, 3, 2)),
+            NativeAlgorithm(order=(2, 0, 4, 1, 3)),
         ]
 
-        times = running.time(call, [], ways, time_s=0.0)
+        times = running.time(call, [], algorithms, time_s=0.0)
 
         assert times.rounds_s.shape[1] == 4
         assert list(times.is_right) == [True, True, True, True]
 
 
 @pytest.mark.parametrize("setting", [{"no_such": "1"}, {"coll_tuned_bcast_algorithm": "magic"}])
-def test_setting_that_the_mpi_does_not_have_is_no_way(
+def test_setting_that_the_mpi_does_not_have_is_no_algorithm(
     one_launcher: Launcher, setting: dict[str, str]
 ) -> None:
     with program(one_launcher) as running:
-        times = running.time(TimedCall("bcast", 40, (0, 1)), [], [NativeWay(setting)], time_s=0)
+        times = running.time(
+            TimedCall("bcast", 40, (0, 1)), [], [NativeAlgorithm(setting)], time_s=0
+        )
 
         assert list(times.is_right) == [True, False]

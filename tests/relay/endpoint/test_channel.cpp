@@ -100,7 +100,7 @@ TEST_CASE("channel: a segment that is being written is not put again") {
 TEST_CASE("channel: frames without a payload are all sent") {
   Channels channels;
   FrameHeader header = segment(0, 1);
-  header.kind = relay::FrameKind::acknowledgement;
+  header.kind = relay::FrameKind::ack;
   for (int each = 0; each < 3; ++each) channels.near.put(header, nullptr);
   CHECK(channels.arrived().size() == 3);
 }

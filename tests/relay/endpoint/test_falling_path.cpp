@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "outboxes.hpp"
+#include "send_buffers.hpp"
 
 using namespace fairlead::relay;
 using namespace fairlead::tests;
@@ -36,7 +36,7 @@ struct Passed {
 
 class Ring {
  public:
-  explicit Ring(RuleName rule) : box_(at(rule), kStart) {}
+  explicit Ring(RuleName rule) : buffer_(at(rule), kStart) {}
 
   /// @param pause  that the program makes before its next message
   void run(milliseconds time, double direct_Bps, milliseconds pause = milliseconds(0)) {
@@ -69,7 +69,7 @@ class Ring {
   void step(double direct_Bps) {
     while (!arrivals_.empty() && arrivals_.begin()->first <= now_) {
       const Departure departure = arrivals_.begin()->second;
-      box_.acknowledge(acknowledgement(departure), arrivals_.begin()->first);
+      buffer_.acknowledge(ack(departure), arrivals_.begin()->first);
       const std::uint64_t number = departure.header.message;
       // Segments may be sent twice.
       auto& here = segments_here_[number];
@@ -77,10 +77,10 @@ class Ring {
       if (is_new && here.size() == kSegments) passed_[index_of_[number]].received = now_;
       arrivals_.erase(arrivals_.begin());
     }
-    box_.expire(now_);
-    box_.leave_late(now_);
+    buffer_.expire(now_);
+    buffer_.leave_late(now_);
     if (may_send()) send(direct_Bps);
-    while (auto departure = box_.next(now_, OwnRouter::ready)) {
+    while (auto departure = buffer_.next(now_, OwnRouter::ready)) {
       const std::size_t path = departure->header.num_hops - std::size_t{1};
       const double bytes = departure->header.segment_bytes;
       if (path == 0) direct_bytes_ += bytes;
@@ -107,23 +107,23 @@ class Ring {
 
   void send(double direct_Bps) {
     const std::size_t index = passed_.size();
-    const Way way = box_.way_to(1, kBytes, now_);
+    const TransferMode mode = buffer_.mode_to(1, kBytes, now_);
     passed_[index].sent = now_;
     next_send_ = now_ + time_of(kBytes, kRate_Bps);
-    if (way == Way::mpi) {
+    if (mode == TransferMode::mpi) {
       passed_[index].received = carried(0, kBytes, direct_Bps);
       direct_bytes_ += kBytes;
       // The MPI's send is over when the receiver has it.
       next_send_ = std::max(next_send_, passed_[index].received);
       return;
     }
-    const std::uint64_t number = box_.add(1, payload(kBytes), way, now_);
+    const std::uint64_t number = buffer_.add(1, payload(kBytes), mode, now_);
     index_of_[number] = index;
     // The receiver has posted its receive.
-    box_.claim(1, number);
+    buffer_.match(1, number);
   }
 
-  Outbox box_;
+  SendBuffer buffer_;
   Time now_ = kStart;
   Time next_send_ = kStart;
   Time interface_free_ = kStart;

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "catch.hpp"
-#include "outboxes.hpp"
+#include "send_buffers.hpp"
 
 using namespace fairlead::relay;
 using namespace fairlead::tests;
@@ -27,18 +27,18 @@ Clock::duration time_of(double bytes, double rate_Bps) {
 // Sends one message after the other, each when the one before has arrived.
 class Program {
  public:
-  Program() : outbox_(config(kDirect_Bps, kRelay_Bps), kStart) {}
+  Program() : send_buffer_(config(kDirect_Bps, kRelay_Bps), kStart) {}
 
   /// The end of each message, and whether any of it went by the relay.
   std::map<Time, bool> run() {
     std::map<Time, bool> messages;
     while (now_ < kEnd) {
-      const Way way = outbox_.way_to(1, kBytes, now_);
+      const TransferMode mode = send_buffer_.mode_to(1, kBytes, now_);
       is_relayed_ = false;
-      if (way == Way::mpi) {
+      if (mode == TransferMode::mpi) {
         now_ += time_of(kBytes, kDirect_Bps);
       } else {
-        outbox_.claim(1, outbox_.add(1, payload(kBytes), way, now_));
+        send_buffer_.match(1, send_buffer_.add(1, payload(kBytes), mode, now_));
         deliver();
       }
       messages.emplace(now_, is_relayed_);
@@ -48,8 +48,8 @@ class Program {
 
  private:
   void deliver() {
-    while (!outbox_.is_empty()) {
-      while (auto departure = outbox_.next(now_, OwnRouter::ready)) {
+    while (!send_buffer_.is_empty()) {
+      while (auto departure = send_buffer_.next(now_, OwnRouter::ready)) {
         const bool by_relay = departure->header.num_hops == 2;
         is_relayed_ |= by_relay;
         Time& free = by_relay ? relay_free_ : direct_free_;
@@ -60,12 +60,12 @@ class Program {
       }
       REQUIRE_FALSE(arrivals_.empty());
       now_ = std::max(now_, arrivals_.begin()->first);
-      outbox_.acknowledge(acknowledgement(arrivals_.begin()->second), now_);
+      send_buffer_.acknowledge(ack(arrivals_.begin()->second), now_);
       arrivals_.erase(arrivals_.begin());
     }
   }
 
-  Outbox outbox_;
+  SendBuffer send_buffer_;
   std::multimap<Time, Departure> arrivals_;
   Time direct_free_ = kStart;
   Time relay_free_ = kStart;
@@ -82,7 +82,8 @@ double relayed_ratio(const std::map<Time, bool>& messages, Time from, Time to) {
 
 }  // namespace
 
-TEST_CASE("outbox: a relay that others fill is left within five seconds, back to the direct path") {
+TEST_CASE(
+    "send buffer: a relay that others fill is left within five seconds, back to the direct path") {
   const auto messages = Program().run();
 
   CHECK(relayed_ratio(messages, kStart + seconds(2), kFilled) > 0.8);

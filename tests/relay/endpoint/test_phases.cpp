@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "outboxes.hpp"
+#include "send_buffers.hpp"
 
 using namespace fairlead::relay;
 using namespace fairlead::tests;
@@ -19,10 +19,10 @@ EndpointConfig two_targets(RuleName rule) {
   EndpointConfig place;
   place.host_of_rank = {0, 1, 2};
   place.capacity_Bps_of_host.assign(4, 1e12);
-  place.routes_of_host.resize(4);
+  place.paths_of_host.resize(4);
   for (const std::uint16_t host : {std::uint16_t{1}, std::uint16_t{2}}) {
-    place.routes_of_host[host] = {{.hops = {host}, .latency_s = 1e-4, .bandwidth_Bps = 1e8},
-                                  {.hops = {3, host}, .latency_s = 2e-4, .bandwidth_Bps = 0.9e8}};
+    place.paths_of_host[host] = {{.hops = {host}, .latency_s = 1e-4, .bandwidth_Bps = 1e8},
+                                 {.hops = {3, host}, .latency_s = 2e-4, .bandwidth_Bps = 0.9e8}};
   }
   place.rule = rule;
   place.segment_s_of_link = links(4, segment_s(1e-4, 1e8));
@@ -32,7 +32,7 @@ EndpointConfig two_targets(RuleName rule) {
 // One message after the other, on paths with these real rates.
 class Program {
  public:
-  explicit Program(RuleName rule) : box_(two_targets(rule), kStart) {}
+  explicit Program(RuleName rule) : buffer_(two_targets(rule), kStart) {}
 
   void run(std::uint32_t rank, double direct_Bps, double relayed_Bps, milliseconds time) {
     const Time end = now_ + time;
@@ -41,15 +41,15 @@ class Program {
 
   /// @return bytes by the relay
   double send(std::uint32_t rank, double direct_Bps, double relayed_Bps) {
-    const Way way = box_.way_to(rank, kBytes, now_);
-    last_way_ = way;
+    const TransferMode mode = buffer_.mode_to(rank, kBytes, now_);
+    last_mode_ = mode;
     std::array<double, 2> bytes_of_path{};
-    if (way == Way::mpi) {
+    if (mode == TransferMode::mpi) {
       pass(kBytes / direct_Bps);
       return 0.0;
     }
-    box_.claim(rank, box_.add(rank, payload(kBytes), way, now_));
-    while (auto departure = box_.next(now_, OwnRouter::ready)) {
+    buffer_.match(rank, buffer_.add(rank, payload(kBytes), mode, now_));
+    while (auto departure = buffer_.next(now_, OwnRouter::ready)) {
       const bool is_relayed = departure->header.num_hops == 2;
       bytes_of_path[is_relayed ? 1 : 0] += departure->header.segment_bytes;
       const double took_s =
@@ -57,23 +57,23 @@ class Program {
       pass(took_s);
       const std::vector<double> hops_s =
           is_relayed ? std::vector{took_s / 2, took_s / 2} : std::vector{took_s};
-      box_.acknowledge(acknowledgement(*departure, hops_s), now_);
+      buffer_.acknowledge(ack(*departure, hops_s), now_);
     }
     return bytes_of_path[1];
   }
 
   void wait(milliseconds time) { now_ += time; }
   [[nodiscard]] Time now() const { return now_; }
-  [[nodiscard]] Way last_way() const { return last_way_; }
+  [[nodiscard]] TransferMode last_mode() const { return last_mode_; }
 
  private:
   void pass(double seconds) {
     now_ += std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds));
   }
 
-  Outbox box_;
+  SendBuffer buffer_;
   Time now_ = kStart;
-  Way last_way_ = Way::mpi;
+  TransferMode last_mode_ = TransferMode::mpi;
 };
 
 }  // namespace
@@ -95,12 +95,12 @@ TEST_CASE("phase: a pattern that returns takes its stored path at once") {
 TEST_CASE("phase: a pause of the program is no slowdown, by which paths would be tried") {
   Program program(RuleName::trials);
   program.run(1, 1e8, 0.9e8, milliseconds(3000));
-  REQUIRE(program.last_way() == Way::mpi);
+  REQUIRE(program.last_mode() == TransferMode::mpi);
   program.run(2, 1e8, 0.9e8, milliseconds(5000));
   for (int message = 0; message < 10; ++message) {
     (void)program.send(1, 1e8, 0.9e8);
     INFO(message);
-    CHECK(program.last_way() == Way::mpi);
+    CHECK(program.last_mode() == TransferMode::mpi);
   }
 }
 

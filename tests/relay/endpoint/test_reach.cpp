@@ -33,7 +33,7 @@ struct Answering {
     EndpointConfig config;
     config.key = key;
     config.host_of_rank = {0};
-    config.routes_of_host.resize(1);
+    config.paths_of_host.resize(1);
     config.capacity_Bps_of_host = {1e12};
     config.socket = "/nonexistent";
     return config;

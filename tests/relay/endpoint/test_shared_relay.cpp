@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "outboxes.hpp"
+#include "send_buffers.hpp"
 
 using namespace fairlead::relay;
 using namespace fairlead::tests;
@@ -25,15 +25,15 @@ Clock::duration time_of(double bytes, double rate_Bps) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * bytes / rate_Bps));
 }
 
-// Who decides on the ways of messages.
-enum class Ways : std::uint8_t { always_striped, of_the_rule };
+// Who decides on the modes of messages.
+enum class Modes : std::uint8_t { always_striped, of_the_rule };
 
 class Flows {
  public:
-  Flows(RuleName rule, Ways ways) : ways_(ways) {
+  Flows(RuleName rule, Modes modes) : modes_(modes) {
     EndpointConfig place = config(kDirect_Bps, kRelay_Bps);
     place.rule = rule;
-    for (std::size_t flow = 0; flow < 2; ++flow) boxes_.emplace_back(place, kStart);
+    for (std::size_t flow = 0; flow < 2; ++flow) buffers_.emplace_back(place, kStart);
   }
 
   /// @return bytes of each flow by the relay in each tenth of a second
@@ -49,7 +49,7 @@ class Flows {
         is_by_mpi_[flow] = false;
         continue;
       }
-      boxes_[flow].acknowledge(acknowledgement(departure), now_);
+      buffers_[flow].acknowledge(ack(departure), now_);
       const auto tenth = static_cast<std::size_t>((now_ - kStart) / milliseconds(100));
       if (tenth < kNumTenths && departure.header.num_hops == 2) {
         by_relay[flow][tenth] += departure.header.segment_bytes;
@@ -57,7 +57,7 @@ class Flows {
     }
     return by_relay;
   }
-  /// How often a message took another way than the one before it.
+  /// How often a message took another mode than the one before it.
   [[nodiscard]] int num_changes_after(std::size_t flow, Time time) const {
     const auto& chosen = chosen_[flow];
     int num_changes = 0;
@@ -71,8 +71,8 @@ class Flows {
 
  private:
   void send(std::size_t flow) {
-    if (boxes_[flow].is_empty() && !is_by_mpi_[flow]) begin(flow);
-    while (auto departure = boxes_[flow].next(now_, OwnRouter::ready)) {
+    if (buffers_[flow].is_empty() && !is_by_mpi_[flow]) begin(flow);
+    while (auto departure = buffers_[flow].next(now_, OwnRouter::ready)) {
       const bool is_relayed = departure->header.num_hops == 2;
       Time& free = free_at_[is_relayed ? 2 : flow];
       if (is_relayed) departure->header.held_16us[1] = held_16us(flow, free - now_);
@@ -83,15 +83,16 @@ class Flows {
   }
 
   void begin(std::size_t flow) {
-    const Way way =
-        ways_ == Ways::always_striped ? Way::striped : boxes_[flow].way_to(1, kBytes, now_);
-    chosen_[flow].emplace_back(now_, way);
-    if (way == Way::mpi) {
+    const TransferMode mode = modes_ == Modes::always_striped
+                                  ? TransferMode::striped
+                                  : buffers_[flow].mode_to(1, kBytes, now_);
+    chosen_[flow].emplace_back(now_, mode);
+    if (mode == TransferMode::mpi) {
       is_by_mpi_[flow] = true;
       free_at_[flow] = std::max(now_, free_at_[flow]) + time_of(kBytes, kDirect_Bps);
       arrivals_.emplace(free_at_[flow], std::pair(flow, Departure{}));
     } else {
-      boxes_[flow].claim(1, boxes_[flow].add(1, payload(kBytes), way, now_));
+      buffers_[flow].match(1, buffers_[flow].add(1, payload(kBytes), mode, now_));
     }
   }
 
@@ -107,11 +108,11 @@ class Flows {
     return static_cast<std::uint16_t>(waited.count() * others_ratio / 16.0);
   }
 
-  Ways ways_;
-  std::vector<Outbox> boxes_;
+  Modes modes_;
+  std::vector<SendBuffer> buffers_;
   std::array<bool, 2> is_by_mpi_{};
-  // When each message began, and its way.
-  std::array<std::vector<std::pair<Time, Way>>, 2> chosen_;
+  // When each message began, and its mode.
+  std::array<std::vector<std::pair<Time, TransferMode>>, 2> chosen_;
   // The end of a message by the MPI has no payload.
   std::multimap<Time, std::pair<std::size_t, Departure>> arrivals_;
   // When the two direct links and the relay are free.
@@ -121,9 +122,9 @@ class Flows {
 
 }  // namespace
 
-TEST_CASE("outbox: two flows that want the same relay share it and do not oscillate") {
+TEST_CASE("send buffer: two flows that want the same relay share it and do not oscillate") {
   const RuleName rule = GENERATE(RuleName::trials, RuleName::mcm);
-  Flows flows(rule, Ways::always_striped);
+  Flows flows(rule, Modes::always_striped);
   // After a second each has half of the relay, in every tenth of a second.
   for (const auto& series : flows.run()) {
     for (std::size_t tenth = 10; tenth < kNumTenths; ++tenth) {
@@ -134,9 +135,9 @@ TEST_CASE("outbox: two flows that want the same relay share it and do not oscill
   }
 }
 
-TEST_CASE("outbox: two flows with the same relay leave it only to try their direct paths") {
+TEST_CASE("send buffer: two flows with the same relay leave it only to try their direct paths") {
   const RuleName rule = GENERATE(RuleName::trials, RuleName::mcm);
-  Flows flows(rule, Ways::of_the_rule);
+  Flows flows(rule, Modes::of_the_rule);
   const auto by_relay = flows.run();
   // A trial is one message, and takes at most a twentieth of the time.
   const double num_trials = 0.05 * 0.1 * kNumTenths / (kBytes / kDirect_Bps);

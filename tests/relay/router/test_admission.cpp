@@ -26,7 +26,7 @@ using namespace fairlead::tests;
 
 namespace {
 
-constexpr std::size_t kMaxGreetings = router::Router::kMaxGreetings;
+constexpr std::size_t kMaxHandshakes = router::Router::kMaxHandshakes;
 
 template <class Socket>
 bool ends(Socket& socket) {
@@ -72,7 +72,7 @@ class Flood {
   }
 
  private:
-  static constexpr std::size_t kKept = 2 * kMaxGreetings;
+  static constexpr std::size_t kKept = 2 * kMaxHandshakes;
 
   std::atomic<bool> is_ending_{false};
   std::atomic<std::size_t> num_calls_{0};
@@ -81,7 +81,7 @@ class Flood {
 
 }  // namespace
 
-TEST_CASE("router: garbage instead of a greeting ends the connection") {
+TEST_CASE("router: garbage instead of a handshake ends the connection") {
   Network network(1);
   Local::socket local = local_call(network.router(0));
   asio::write(local, asio::buffer(std::string(200, 'x')));
@@ -91,7 +91,7 @@ TEST_CASE("router: garbage instead of a greeting ends the connection") {
   asio::write(remote,
               asio::buffer(std::string("GET / HTTP/1.1\r\nHost: somewhere\r\nmore\r\n\r\n")));
   CHECK(ends(remote));
-  CHECK(drops(network.router(0), router::Drop::bad_greeting) == 2);
+  CHECK(drops(network.router(0), router::Drop::bad_handshake) == 2);
 }
 
 TEST_CASE("router: who does not know the key is turned away before a frame is read") {
@@ -126,7 +126,7 @@ TEST_CASE("router: who says nothing is dropped after a while") {
 TEST_CASE("router: only so many ends without a proof are kept") {
   Network network(1);
   std::vector<Local::socket> silent;
-  for (std::size_t end = 0; end < kMaxGreetings + 2; ++end) {
+  for (std::size_t end = 0; end < kMaxHandshakes + 2; ++end) {
     silent.push_back(local_call(network.router(0)));
   }
   CHECK(happens([&] { return drops(network.router(0), router::Drop::too_many_connections) == 2; }));
@@ -134,8 +134,8 @@ TEST_CASE("router: only so many ends without a proof are kept") {
 
 TEST_CASE("router: silent callers keep out neither processes nor the counters' readers") {
   Network network(1);
-  const auto silent = silent_callers(network.router(0).port(), 2 * kMaxGreetings);
-  Local::socket process = greeted(network.router(0), 0, some_key());
+  const auto silent = silent_callers(network.router(0).port(), 2 * kMaxHandshakes);
+  Local::socket process = shake_hands(network.router(0), 0, some_key());
   CHECK(reaches_itself(process, 0, 0));
   Local::socket reader(context);
   reader.connect(Local::endpoint(network.router(0).metrics()));
@@ -146,7 +146,7 @@ TEST_CASE("router: a router of the job gets in during a flood from elsewhere") {
   Network network(1);
   // The job's hosts are at 127.0.0.1.
   const Flood flood(network.router(0).port(), "127.0.0.2");
-  flood.wait_for(2 * kMaxGreetings);
+  flood.wait_for(2 * kMaxHandshakes);
   for (int call = 0; call < 20; ++call) {
     auto socket = remote_call(network.router(0).port(), "127.0.0.1");
     CHECK(proves(socket, relay::make_hello(relay::Role::router, 0, some_key()), some_key()));
@@ -156,7 +156,7 @@ TEST_CASE("router: a router of the job gets in during a flood from elsewhere") {
 
 TEST_CASE("router: a router gets in where silent callers of a host of the job have all places") {
   Network network(1);
-  const auto silent = silent_callers(network.router(0).port(), kMaxGreetings);
+  const auto silent = silent_callers(network.router(0).port(), kMaxHandshakes);
   auto socket = remote_call(network.router(0).port(), "127.0.0.1");
   CHECK(proves(socket, relay::make_hello(relay::Role::router, 0, some_key()), some_key()));
   CHECK(drops(network.router(0), router::Drop::too_many_connections) == 1);
@@ -184,8 +184,8 @@ TEST_CASE("router: the counters are served again after a connection that could n
 TEST_CASE("router: jobs are kept apart") {
   Network network(1);
   network.admit(some_key(2));
-  Local::socket ours = greeted(network.router(0), 0, some_key());
-  Local::socket theirs = greeted(network.router(0), 1, some_key(2));
+  Local::socket ours = shake_hands(network.router(0), 0, some_key());
+  Local::socket theirs = shake_hands(network.router(0), 1, some_key(2));
   // Rank 1 is a process of the other job only.
   asio::write(ours, asio::buffer(relay::to_bytes(frame_to(1, 0))));
   asio::write(ours, asio::buffer("xyz", 3));
@@ -196,7 +196,7 @@ TEST_CASE("router: a job that is over is closed and forgotten, others go on") {
   Network network(1);
   network.admit(some_key(2));
   Local::socket ours = known(network.router(0), 0, 0);
-  Local::socket theirs = greeted(network.router(0), 0, some_key(2));
+  Local::socket theirs = shake_hands(network.router(0), 0, some_key(2));
   REQUIRE(reaches_itself(theirs, 0, 0));
 
   network.router(0).remove(some_key(2));
@@ -210,7 +210,7 @@ TEST_CASE("router: a job that is over is closed and forgotten, others go on") {
   CHECK(read_metrics(reader).find("\nfairlead_router_jobs 1\n") != std::string::npos);
 }
 
-TEST_CASE("router: who is greeted while the job ends is not admitted") {
+TEST_CASE("router: a caller whose handshake lasts while the job ends is not admitted") {
   Network network(1);
   network.admit(some_key(2));
   Local::socket caller = local_call(network.router(0));
@@ -229,7 +229,7 @@ TEST_CASE("router: who is greeted while the job ends is not admitted") {
 
 TEST_CASE("router: a process cannot send under another's rank") {
   Network network(1);
-  Local::socket socket = greeted(network.router(0), 5, some_key());
+  Local::socket socket = shake_hands(network.router(0), 5, some_key());
   const auto header = relay::to_bytes(frame_to(1, 0));
   asio::write(socket, std::array{asio::buffer(header), asio::buffer("xyz", 3)});
   CHECK(ends(socket));
@@ -238,8 +238,8 @@ TEST_CASE("router: a process cannot send under another's rank") {
 
 TEST_CASE("router: bytes that are no frame end the connection of one process only") {
   Network network(1);
-  Local::socket bad = greeted(network.router(0), 0, some_key());
-  Local::socket good = greeted(network.router(0), 1, some_key());
+  Local::socket bad = shake_hands(network.router(0), 0, some_key());
+  Local::socket good = shake_hands(network.router(0), 1, some_key());
   asio::write(bad, asio::buffer(std::string(1000, 'x')));
   CHECK(ends(bad));
   CHECK(reaches_itself(good, 1, 0));

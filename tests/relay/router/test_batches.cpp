@@ -25,8 +25,8 @@ constexpr std::size_t kHeaderBytes = 88;
 
 /// What is still in a socket.
 std::size_t num_waiting(int socket) {
-  std::vector<std::byte> room(1 << 20);
-  const ssize_t size = recv(socket, room.data(), room.size(), MSG_PEEK | MSG_DONTWAIT);
+  std::vector<std::byte> bytes(1 << 20);
+  const ssize_t size = recv(socket, bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
   return size > 0 ? static_cast<std::size_t>(size) : 0;
 }
 
@@ -155,7 +155,8 @@ TEST_CASE("output: parts are sent together, in order, when it is flushed") {
   CHECK(taken == bytes);
 }
 
-TEST_CASE("output: more than its pipe has room for goes out before, and is blocked by the socket") {
+TEST_CASE(
+    "output: more than its pipe has space for goes out before, and is blocked by the socket") {
   const auto pipes = std::make_shared<PipePool>(16, 1);
   const Ends ends(false);
   const auto bytes = some_bytes(std::size_t{4} << 20U);

@@ -36,8 +36,8 @@ int option(int socket, int level, int name) {
 
 TEST_CASE("router: a frame reaches a process on the same host") {
   Network network(1);
-  Local::socket first = greeted(network.router(0), 0, some_key());
-  Local::socket second = greeted(network.router(0), 1, some_key());
+  Local::socket first = shake_hands(network.router(0), 0, some_key());
+  Local::socket second = shake_hands(network.router(0), 1, some_key());
   // Known when its own frame, to nobody, has been dropped.
   relay::FrameHeader probe = frame_to(7, 0);
   probe.src_rank = 1;
@@ -131,7 +131,7 @@ TEST_CASE("router: when the system has no pipes frames are copied") {
 
 TEST_CASE("router: a connection between routers that is dead ends") {
   Network network(2);
-  Local::socket socket = greeted(network.router(0), 0, some_key());
+  Local::socket socket = shake_hands(network.router(0), 0, some_key());
   asio::write(socket, asio::buffer(relay::to_bytes(frame_to(1, 1))));
   asio::write(socket, asio::buffer("xyz", 3));
   REQUIRE(happens([&] { return drops(network.router(1), router::Drop::unreachable) == 1; }));

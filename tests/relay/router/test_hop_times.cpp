@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each hop took, as acknowledgements bring it back: by hand, and by routers.
+// What each hop took, as acks bring it back: by hand, and by routers.
 #include "wire/hop_times.hpp"
 
 #include <array>
@@ -31,7 +31,7 @@ FrameHeader relayed_frame() {
 
 // As the receiver makes it.
 FrameHeader answer_to(FrameHeader header) {
-  header.kind = FrameKind::acknowledgement;
+  header.kind = FrameKind::ack;
   std::swap(header.src_rank, header.dst_rank);
   header.hop = 0;
   header.hops = {2, 0};
@@ -52,7 +52,7 @@ FrameHeader read_header(Local::socket& socket, std::size_t payload_bytes) {
 
 TEST_CASE("hop times: those of two hops are right, whatever the clocks of the routers are") {
   // The frame is at the first router 10 us after it was sent, 300 us later at the second one, and
-  // 1000 us later at the receiver. The acknowledgement takes 40 us, 20 us and 5 us back.
+  // 1000 us later at the receiver. The ack takes 40 us, 20 us and 5 us back.
   constexpr std::uint32_t kFirstClock = 1000000;
   constexpr std::uint32_t kSecondClock = 0xffffff00;  // It passes zero meanwhile.
   FrameHeader header = relayed_frame();
@@ -83,7 +83,7 @@ TEST_CASE("hop times: without those of all routers there are none") {
   CHECK(relay::seconds_of_hops(answer, 1e-3));
 }
 
-TEST_CASE("router: an acknowledgement brings back what each hop of its frame took") {
+TEST_CASE("router: an ack brings back what each hop of its frame took") {
   Network network(3);
   Local::socket src = known(network.router(0), 0, 0);
   Local::socket dst = known(network.router(1), 1, 1);

@@ -82,7 +82,7 @@ TEST_CASE("payload: what comes out is what went in, over both kinds of sockets")
   }
 }
 
-TEST_CASE("payload: one that has more parts than a pipe has room for is complete all the same") {
+TEST_CASE("payload: one that has more parts than a pipe has space for is complete all the same") {
   const Pipes pipes;
   const auto bytes = some_bytes(65536);
   constexpr std::size_t kPieceBytes = 500;

@@ -66,9 +66,9 @@ class Flood {
 
 TEST_CASE("router: who takes nothing holds up its sender, and no other process") {
   Network network(2);
-  Local::socket socket = greeted(network.router(0), 0, some_key());
-  Local::socket lazy = greeted(network.router(0), 1, some_key());
-  Local::socket good = greeted(network.router(0), 2, some_key());
+  Local::socket socket = shake_hands(network.router(0), 0, some_key());
+  Local::socket lazy = shake_hands(network.router(0), 1, some_key());
+  Local::socket good = shake_hands(network.router(0), 2, some_key());
   Flood flood(socket, 1);
   CHECK(happens([&] { return flood.pauses(network.router(0)); }));
   CHECK(flood.sent_bytes() < (32U << 20));
@@ -79,8 +79,8 @@ TEST_CASE("router: who takes nothing holds up its sender, and no other process")
 
 TEST_CASE("router: who takes a little at a time is not one who takes nothing") {
   Network network(1);
-  Local::socket socket = greeted(network.router(0), 0, some_key());
-  Local::socket slow = greeted(network.router(0), 1, some_key());
+  Local::socket socket = shake_hands(network.router(0), 0, some_key());
+  Local::socket slow = shake_hands(network.router(0), 1, some_key());
   Flood flood(socket, 1);
   REQUIRE(happens([&] { return flood.pauses(network.router(0)); }));
 
@@ -98,8 +98,8 @@ TEST_CASE("router: who takes a little at a time is not one who takes nothing") {
 
 TEST_CASE("router: who takes a little at a time loses nothing of a full queue") {
   Network network(1);
-  Local::socket socket = greeted(network.router(0), 0, some_key());
-  Local::socket slow = greeted(network.router(0), 1, some_key());
+  Local::socket socket = shake_hands(network.router(0), 0, some_key());
+  Local::socket slow = shake_hands(network.router(0), 1, some_key());
   Flood flood(socket, 1);
   REQUIRE(happens([&] { return flood.pauses(network.router(0)); }));
 
@@ -116,14 +116,14 @@ TEST_CASE("router: who takes a little at a time loses nothing of a full queue") 
   }
 
   CHECK(taken_bytes < (std::size_t{1} << 20U));
-  CHECK(drops(network.router(0), router::Drop::no_room) == 0);
+  CHECK(drops(network.router(0), router::Drop::queue_full) == 0);
 }
 
 TEST_CASE("router: frames to one that takes nothing do not hold up those behind them") {
   Network network(1);
-  Local::socket socket = greeted(network.router(0), 0, some_key());
-  Local::socket lazy = greeted(network.router(0), 1, some_key());
-  Local::socket good = greeted(network.router(0), 2, some_key());
+  Local::socket socket = shake_hands(network.router(0), 0, some_key());
+  Local::socket lazy = shake_hands(network.router(0), 1, some_key());
+  Local::socket good = shake_hands(network.router(0), 2, some_key());
   Flood flood(socket, 1);
   REQUIRE(happens([&] { return flood.pauses(network.router(0)); }));
   flood.end();
@@ -131,7 +131,7 @@ TEST_CASE("router: frames to one that takes nothing do not hold up those behind 
   asio::write(socket, asio::buffer("xyz", 3));
   std::array<std::byte, relay::kFrameHeaderBytes + 3> bytes;
   CHECK(asio::read(good, asio::buffer(bytes)) == bytes.size());
-  CHECK(drops(network.router(0), router::Drop::no_room) > 0);
+  CHECK(drops(network.router(0), router::Drop::queue_full) > 0);
   // Not because that one had been dropped.
   CHECK(drops(network.router(0), router::Drop::stalled) == 0);
 }

@@ -141,7 +141,7 @@ TEST_CASE("relay limit: it ends when other jobs have been quiet for two interval
   CHECK(interface.is_limited() == (num_quiet < 2));
 }
 
-TEST_CASE("relay limit: an interface with room for both is not limited") {
+TEST_CASE("relay limit: an interface that can carry both is not limited") {
   Interface interface;
   interface.run(10, 0.0, kCapacity_Bps);
 
@@ -176,7 +176,7 @@ TEST_CASE("relay limit: queues of the system that empty are not taken for traffi
   }
 }
 
-TEST_CASE("relay limit: traffic that is still growing shows that there is room") {
+TEST_CASE("relay limit: traffic that is still growing shows that the interface is not full") {
   Interface interface;
 
   for (double each_Bps = 1e7; each_Bps < 4e7; each_Bps *= 1.2) {

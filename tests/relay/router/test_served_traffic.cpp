@@ -97,7 +97,7 @@ InterfaceBytes noted(ServedTraffic& traffic, const std::set<pid_t>& processes) {
   return *total;
 }
 
-// Packets up to 64 KiB, which is what the loopback interface has, with acknowledgements.
+// Packets up to 64 KiB, which is what the loopback interface has, with acks.
 bool is_about(std::uint64_t bytes, std::uint64_t expected) {
   return bytes >= expected && bytes < expected + 4000;
 }

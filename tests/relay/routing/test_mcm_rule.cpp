@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "outboxes.hpp"
 #include "routing/mcm_rule.hpp"
+#include "send_buffers.hpp"
 
 using namespace fairlead::relay;
 using namespace fairlead::tests;
@@ -21,8 +21,8 @@ constexpr double kRate_Bps = 1e8;
 
 // Host 0 sends to host 1, directly or by one of three relays, whose legs are planned at 1, 2 and 3
 // ms for a segment; the direct link at 1 ms.
-std::vector<Route> routes() {
-  std::vector<Route> found{{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = kRate_Bps}};
+std::vector<HostPath> planned_paths() {
+  std::vector<HostPath> found{{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = kRate_Bps}};
   for (const std::uint16_t relay : std::vector<std::uint16_t>{2, 3, 4}) {
     found.push_back({.hops = {relay, 1}, .latency_s = 2e-4, .bandwidth_Bps = 0.9 * kRate_Bps});
   }
@@ -41,7 +41,7 @@ std::vector<std::vector<double>> planned_links() {
 // Whole messages, one after the other.
 class Pair {
  public:
-  explicit Pair(std::vector<Route> table = routes())
+  explicit Pair(std::vector<HostPath> table = planned_paths())
       : links(std::make_shared<LinkTable>(planned_links())),
         rule(table, {}, links, 0, 1),
         paths(states(table)) {}
@@ -50,10 +50,10 @@ class Pair {
   void send(double ratio, int num_messages = 1) {
     for (int message = 0; message < num_messages; ++message) {
       const double seconds = ratio * (1e-4 + kBytes / kRate_Bps);
-      rule.learn(Way::striped, kBytes, seconds, now);
+      rule.learn(TransferMode::striped, kBytes, seconds, now);
     }
   }
-  /// What acknowledgements show of the direct link.
+  /// What acks show of the direct link.
   void measure_direct(double segment_s) {
     const std::vector<std::uint16_t> hops{1};
     for (int segment = 0; segment < 50; ++segment) links->learn(0, hops, {{segment_s}});
@@ -61,9 +61,9 @@ class Pair {
   /// The path of a message, which all its segments take.
   std::size_t path_of_message() {
     std::optional<std::size_t> taken;
-    const auto first = rule.choose(paths, Way::striped, kMaxSegmentBytes, now, taken);
+    const auto first = rule.choose(paths, TransferMode::striped, kMaxSegmentBytes, now, taken);
     for (int segment = 1; segment < 16; ++segment) {
-      CHECK(rule.choose(paths, Way::striped, kMaxSegmentBytes, now, taken) == first);
+      CHECK(rule.choose(paths, TransferMode::striped, kMaxSegmentBytes, now, taken) == first);
     }
     return first.value();
   }
@@ -73,9 +73,9 @@ class Pair {
     return counts;
   }
 
-  static std::vector<PathState> states(const std::vector<Route>& table) {
+  static std::vector<PathState> states(const std::vector<HostPath>& table) {
     std::vector<PathState> found;
-    for (const Route& route : table) found.push_back(PathState::by(route, kStart));
+    for (const HostPath& path : table) found.push_back(PathState::by(path, kStart));
     return found;
   }
 
@@ -85,7 +85,7 @@ class Pair {
   std::vector<PathState> paths;
 };
 
-// A pair whose direct link takes ten times what was planned, as acknowledgements have shown.
+// A pair whose direct link takes ten times what was planned, as acks have shown.
 Pair slow_pair() {
   Pair pair;
   pair.send(1.0, 2);
@@ -95,18 +95,18 @@ Pair slow_pair() {
 
 }  // namespace
 
-TEST_CASE("mcm: the first message goes by the best route of the table, by routers") {
+TEST_CASE("mcm: the first message goes by the best path of the table, by routers") {
   Pair direct;
-  CHECK(direct.rule.next(kBytes, direct.now) == Way::striped);
+  CHECK(direct.rule.next(kBytes, direct.now) == TransferMode::striped);
   CHECK(direct.path_of_message() == 0);
-  // As another process has found before the lane began.
+  // As another process has found before the send queue began.
   auto planned = planned_links();
   planned[0][1] = 3e-3;
-  McmRule rule(routes(), {}, std::make_shared<LinkTable>(planned), 0, 1);
+  McmRule rule(planned_paths(), {}, std::make_shared<LinkTable>(planned), 0, 1);
   CHECK(rule.standard_path() == 1);
 }
 
-TEST_CASE("mcm: while latency is acceptable all messages take the standard route") {
+TEST_CASE("mcm: while latency is acceptable all messages take the standard path") {
   Pair pair;
   pair.send(1.5, 20);
   CHECK(pair.rule.zone() == Zone::low);
@@ -156,7 +156,7 @@ TEST_CASE("mcm: a transition downward searches nothing, the next one upward does
   pair.send(3.0);
   pair.send(1.0);
   CHECK(pair.rule.uses()[2] == PathUse::none);
-  // By the first relay, since it is the standard route now, messages become slow as well.
+  // By the first relay, since it is the standard path now, messages become slow as well.
   const std::vector<std::uint16_t> hops{2, 1};
   for (int segment = 0; segment < 50; ++segment) pair.links->learn(0, hops, {{5e-3, 5e-3}});
   pair.send(6.0);
@@ -193,16 +193,16 @@ TEST_CASE("mcm: when latency is acceptable again the best open path is the stand
 }
 
 TEST_CASE("mcm: zones begin where they are set") {
-  McmRule rule(routes(), {.medium_ratio = 8.0, .high_ratio = 16.0},
+  McmRule rule(planned_paths(), {.medium_ratio = 8.0, .high_ratio = 16.0},
                std::make_shared<LinkTable>(planned_links()), 0, 1);
   for (int message = 0; message < 3; ++message) {
-    rule.learn(Way::striped, kBytes, 0.06, kStart);
+    rule.learn(TransferMode::striped, kBytes, 0.06, kStart);
   }
   CHECK(rule.zone() == Zone::low);
 }
 
 TEST_CASE("mcm: a pair begins as an earlier run has left it") {
-  auto table = routes();
+  auto table = planned_paths();
   table[2].use = PathUse::standard;
   table[3].use = PathUse::open;
   Pair pair(table);
@@ -214,54 +214,54 @@ TEST_CASE("mcm: a pair begins as an earlier run has left it") {
 TEST_CASE("mcm: while no path in use answers, the best of the others is opened") {
   EndpointConfig place = config(1e9, 1e9);
   place.rule = RuleName::mcm;
-  Outbox box(place, kStart);
-  box.add(1, payload(100), Way::striped, kStart);
-  const auto first = box.next(kStart, OwnRouter::ready);
+  SendBuffer buffer(place, kStart);
+  buffer.add(1, payload(100), TransferMode::striped, kStart);
+  const auto first = buffer.next(kStart, OwnRouter::ready);
   REQUIRE(first);
   CHECK(first->header.num_hops == 1);
-  box.expire(kStart + milliseconds(400));
-  const auto second = box.next(kStart + milliseconds(400), OwnRouter::ready);
+  buffer.expire(kStart + milliseconds(400));
+  const auto second = buffer.next(kStart + milliseconds(400), OwnRouter::ready);
   REQUIRE(second);
   CHECK(second->header.num_hops == 2);
 }
 
-TEST_CASE("mcm: what acknowledgements show of hops goes into the table, without the own queue") {
+TEST_CASE("mcm: what acks show of hops goes into the table, without the own queue") {
   EndpointConfig place = config(1e9, 1e9);
   place.rule = RuleName::mcm;
-  Outbox box(place, kStart);
-  box.add(1, payload(2 * kMaxSegmentBytes), Way::striped, kStart);
-  const auto first = box.next(kStart, OwnRouter::ready);
-  const auto second = box.next(kStart, OwnRouter::ready);
+  SendBuffer buffer(place, kStart);
+  buffer.add(1, payload(2 * kMaxSegmentBytes), TransferMode::striped, kStart);
+  const auto first = buffer.next(kStart, OwnRouter::ready);
+  const auto second = buffer.next(kStart, OwnRouter::ready);
   REQUIRE(second);
-  box.acknowledge(acknowledgement(*first, {0.004}), kStart + milliseconds(4));
-  REQUIRE(box.links().measured().size() == 1);
-  CHECK(box.links().measured().front().latency_s == Approx(0.004));
+  buffer.acknowledge(ack(*first, {0.004}), kStart + milliseconds(4));
+  REQUIRE(buffer.links().measured().size() == 1);
+  CHECK(buffer.links().measured().front().latency_s == Approx(0.004));
   // It waited for the first one: half of its 8 ms are its own.
-  box.acknowledge(acknowledgement(*second, {0.008}), kStart + milliseconds(8));
-  CHECK(box.links().measured().front().latency_s == Approx(0.004));
+  buffer.acknowledge(ack(*second, {0.008}), kStart + milliseconds(8));
+  CHECK(buffer.links().measured().front().latency_s == Approx(0.004));
 }
 
-TEST_CASE("mcm: a message that waits for room does not hold up one on another path") {
+TEST_CASE("mcm: a message that waits for space does not hold up one on another path") {
   EndpointConfig place = config(1e9, 1e9);
   place.rule = RuleName::mcm;
-  place.routes_of_host[1][0].use = PathUse::standard;
-  place.routes_of_host[1][1].use = PathUse::open;
-  Outbox box(place, kStart);
+  place.paths_of_host[1][0].use = PathUse::standard;
+  place.paths_of_host[1][1].use = PathUse::open;
+  SendBuffer buffer(place, kStart);
   // Two slow messages, so that both paths are taken.
   for (int message = 0; message < 2; ++message) {
-    box.add(1, payload(kMaxSegmentBytes), Way::striped, kStart);
-    const auto departure = box.next(kStart, OwnRouter::ready);
+    buffer.add(1, payload(kMaxSegmentBytes), TransferMode::striped, kStart);
+    const auto departure = buffer.next(kStart, OwnRouter::ready);
     REQUIRE(departure);
-    box.acknowledge(acknowledgement(*departure), kStart + milliseconds(200));
+    buffer.acknowledge(ack(*departure), kStart + milliseconds(200));
   }
   constexpr std::size_t kLarge = std::size_t{64} * kMaxSegmentBytes;
   for (int message = 0; message < 16; ++message) {
-    box.claim(1, box.add(1, payload(kLarge), Way::striped, kStart));
+    buffer.match(1, buffer.add(1, payload(kLarge), TransferMode::striped, kStart));
   }
-  while (box.next(kStart, OwnRouter::ready)) {
+  while (buffer.next(kStart, OwnRouter::ready)) {
   }
   for (const std::size_t path : {0U, 1U}) {
-    CHECK(box.paths_to(1)[path].in_flight_bytes > 0);
-    CHECK(box.paths_to(1)[path].in_flight_bytes < kLarge);
+    CHECK(buffer.paths_to(1)[path].in_flight_bytes > 0);
+    CHECK(buffer.paths_to(1)[path].in_flight_bytes < kLarge);
   }
 }

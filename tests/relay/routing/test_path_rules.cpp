@@ -13,26 +13,26 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::vector<Route> direct_route() {
+std::vector<HostPath> direct_path() {
   return {{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = 1e8}};
 }
 
 std::size_t num_connections(RuleName name, std::size_t num_hosts) {
-  return with_connections(name, direct_route(), num_hosts).size();
+  return with_connections(name, direct_path(), num_hosts).size();
 }
 
-/// The ways of so many messages of 1 MiB that each take as long as expected.
-std::vector<Way> ways_of(std::size_t num_hosts, int num_messages) {
-  const auto routes = with_connections(RuleName::trials, direct_route(), num_hosts);
+/// The modes of so many messages of 1 MiB that each take as long as expected.
+std::vector<TransferMode> ways_of(std::size_t num_hosts, int num_messages) {
+  const auto paths = with_connections(RuleName::trials, direct_path(), num_hosts);
   Time now{};
-  const auto rule = make_trial_rule(routes, 1e8, now);
-  std::vector<Way> ways;
+  const auto rule = make_trial_rule(paths, 1e8, now);
+  std::vector<TransferMode> modes;
   for (int message = 0; message < num_messages; ++message) {
-    ways.push_back(rule->next(1 << 20, now));
+    modes.push_back(rule->next(1 << 20, now));
     now += 10ms;
-    if (ways.back() != Way::mpi) rule->learn(ways.back(), 1 << 20, 0.01, now);
+    if (modes.back() != TransferMode::mpi) rule->learn(modes.back(), 1 << 20, 0.01, now);
   }
-  return ways;
+  return modes;
 }
 
 }  // namespace
@@ -48,6 +48,6 @@ TEST_CASE("path rules: many hosts share a router's connections") {
 
 TEST_CASE(
     "path rules: several connections are tried where there are several, also without relays") {
-  CHECK(std::ranges::count(ways_of(2, 30), Way::parallel) > 0);
-  CHECK(std::ranges::count(ways_of(2000, 30), Way::parallel) == 0);
+  CHECK(std::ranges::count(ways_of(2, 30), TransferMode::parallel) > 0);
+  CHECK(std::ranges::count(ways_of(2000, 30), TransferMode::parallel) == 0);
 }

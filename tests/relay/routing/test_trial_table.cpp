@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "mode_program.hpp"
 #include "routing/trial_table_text.hpp"
-#include "way_program.hpp"
 
 using namespace fairlead::tests;
 
@@ -70,10 +70,11 @@ TEST_CASE("trial table: whatever happens, all states are reached, and only trial
   TrialRule rule(planned(5e7, 1e8), kStart);
   Time now = kStart;
   std::set<TrialState> seen;
-  constexpr std::array kWays{Way::direct, Way::parallel, Way::relayed, Way::striped};
+  constexpr std::array kModes{TransferMode::direct, TransferMode::parallel, TransferMode::relayed,
+                              TransferMode::striped};
   for (int step = 0; step < 100000; ++step) {
     now += milliseconds(below(50));
-    const Way way = kWays[static_cast<std::size_t>(below(4))];
+    const TransferMode mode = kModes[static_cast<std::size_t>(below(4))];
     switch (below(8)) {
       case 0:
         if (below(20) == 0) rule.note_slowdown(now);
@@ -82,23 +83,23 @@ TEST_CASE("trial table: whatever happens, all states are reached, and only trial
         if (below(20) == 0) rule.note_long_gap(now);
         break;
       case 2:
-        rule.miss(way, kBytes, now);
+        rule.miss(mode, kBytes, now);
         break;
       case 3:
-        (void)rule.leave_if_late(way, kBytes, kBytes / 2, 0.001 * below(1000), now);
+        (void)rule.leave_if_late(mode, kBytes, kBytes / 2, 0.001 * below(1000), now);
         break;
       case 4:
         if (below(50) == 0) (void)rule.resume(now);
         break;
       case 5:
-        rule.learn(way, kBytes, 0.001 * (1 + below(has_relay(way) ? 30 : 300)), now);
+        rule.learn(mode, kBytes, 0.001 * (1 + below(has_relay(mode) ? 30 : 300)), now);
         break;
       default:
         (void)rule.next(kBytes, now);
     }
     seen.insert(rule.state());
     const bool is_trying_any =
-        std::ranges::any_of(kWays, [&rule](Way each) { return rule.is_trying(each); });
+        std::ranges::any_of(kModes, [&rule](TransferMode each) { return rule.is_trying(each); });
     REQUIRE((rule.state() != TrialState::awaiting || is_trying_any));
   }
   CHECK(seen.size() == kNumTrialStates);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever bytes come: what is taken for a header is within the limits and has these bytes, what is
-// taken for a job is usable, an inbox survives any order of segments, and a channel takes no frame
-// before the proof of the key, and after it those that are sent.
+// taken for a job is usable, a reassembly buffer survives any order of segments, and a channel
+// takes no frame before the proof of the key, and after it those that are sent.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "endpoint/channel.hpp"
-#include "endpoint/inbox.hpp"
+#include "endpoint/reassembly_buffer.hpp"
 #include "fairlead/error.hpp"
 #include "router/job.hpp"
 #include "wire/frame.hpp"
@@ -69,7 +69,8 @@ void take_times(relay::FrameHeader header) {
   check(std::ranges::all_of(*hops_s, [](double hop_s) { return hop_s >= 0.0 && hop_s < 1.1; }));
 }
 
-void take(relay::Inbox& inbox, std::span<const std::byte, relay::kFrameHeaderBytes> bytes) {
+void take(relay::ReassemblyBuffer& buffer,
+          std::span<const std::byte, relay::kFrameHeaderBytes> bytes) {
   static const std::vector<std::byte> payload(relay::kMaxSegmentBytes);
   const auto header = relay::parse_frame_header(bytes);
   if (!header) return;
@@ -79,26 +80,26 @@ void take(relay::Inbox& inbox, std::span<const std::byte, relay::kFrameHeaderByt
   take_times(*header);
   const bool is_small = header->message_bytes <= (1U << 20);
   if (header->kind != relay::FrameKind::data || !is_small) return;
-  inbox.add(*header, std::span(payload).first(header->segment_bytes));
-  if (header->digest % 4 == 0) (void)inbox.take(header->src_rank, header->message);
-  if (header->digest % 16 == 1) inbox.refuse(header->src_rank, header->message);
+  buffer.add(*header, std::span(payload).first(header->segment_bytes));
+  if (header->digest % 4 == 0) (void)buffer.take(header->src_rank, header->message);
+  if (header->digest % 16 == 1) buffer.reject(header->src_rank, header->message);
 }
 
 void fuzz_frames(std::span<const std::byte> bytes) {
-  relay::Inbox inbox;
+  relay::ReassemblyBuffer buffer;
   for (; bytes.size() >= relay::kFrameHeaderBytes;
        bytes = bytes.subspan(relay::kFrameHeaderBytes)) {
-    take(inbox, bytes.first<relay::kFrameHeaderBytes>());
+    take(buffer, bytes.first<relay::kFrameHeaderBytes>());
   }
 }
 
 void fuzz_valid_frames(std::span<const std::byte> bytes) {
-  relay::Inbox inbox;
+  relay::ReassemblyBuffer buffer;
   bytes = bytes.first(std::min(bytes.size(), kMaxFrames * kSeedBytes));
   for (; bytes.size() >= kSeedBytes; bytes = bytes.subspan(kSeedBytes)) {
     const auto header = to_bytes(header_of(bytes.first<kSeedBytes>(), 4 * relay::kMaxSegmentBytes));
     check(relay::parse_frame_header(header).has_value());
-    take(inbox, header);
+    take(buffer, header);
   }
 }
 
@@ -155,7 +156,7 @@ void read_parts(Channel& channel, const Descriptor& end, std::span<const std::by
   }
 }
 
-void fuzz_greeting(std::span<const std::byte> bytes, bool is_calling) {
+void fuzz_handshake(std::span<const std::byte> bytes, bool is_calling) {
   Ends ends;
   Channel channel = is_calling ? Channel::calling(std::move(ends.near), 0, kKey)
                                : Channel::answering(std::move(ends.near), kKey);
@@ -163,7 +164,7 @@ void fuzz_greeting(std::span<const std::byte> bytes, bool is_calling) {
   check(!channel.is_open());
 }
 
-Channel greeted(Ends& ends) {
+Channel shake_hands(Ends& ends) {
   Channel channel = Channel::answering(std::move(ends.near), kKey);
   const auto none = [](auto&, auto) { check(false); };
   const auto hello = to_bytes(relay::make_hello(relay::Role::process, 1, kKey));
@@ -182,7 +183,7 @@ Channel greeted(Ends& ends) {
 
 void fuzz_channel(std::span<const std::byte> bytes) {
   Ends ends;
-  Channel channel = greeted(ends);
+  Channel channel = shake_hands(ends);
   std::span<const std::byte> rest = bytes;
   const auto take = [&rest](std::span<const std::byte> part) {
     check(part.size() <= rest.size() && std::memcmp(part.data(), rest.data(), part.size()) == 0);
@@ -232,7 +233,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 2:
     case 3:
-      fuzz_greeting(rest, bytes[0] == std::byte{2});
+      fuzz_handshake(rest, bytes[0] == std::byte{2});
       break;
     case 4:
       fuzz_channel(rest);

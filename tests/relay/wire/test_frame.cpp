@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "wire/envelope.hpp"
 #include "wire/frame.hpp"
 #include "wire/little_endian.hpp"
 #include "wire/proof.hpp"
+#include "wire/rendezvous_header.hpp"
 
 using namespace fairlead::relay;
 
@@ -97,17 +97,18 @@ TEST_CASE("frame: random bytes are never taken for a header with a payload too l
   }
 }
 
-TEST_CASE("envelope: a mark, the sender, the number and the size, in little-endian order") {
-  const EnvelopeBytes bytes =
-      to_bytes(Envelope{.src_rank = 0x01020304, .number = 5, .size_bytes = 0x0607});
+TEST_CASE(
+    "rendezvous header: a mark, the sender, the number and the size, in little-endian order") {
+  const RendezvousHeaderBytes bytes =
+      to_bytes(RendezvousHeader{.src_rank = 0x01020304, .number = 5, .size_bytes = 0x0607});
   std::vector<int> values;
   for (const std::byte byte : bytes) values.push_back(std::to_integer<int>(byte));
   CHECK(values == std::vector<int>{'F', 'L', 'e', 4, 3, 2, 1, 5, 0, 0, 0, 0,
                                    0,   0,   0,   7, 6, 0, 0, 0, 0, 0, 0});
-  const auto envelope = parse_envelope(bytes);
-  REQUIRE(envelope);
-  CHECK((envelope->src_rank == 0x01020304 && envelope->number == 5));
-  CHECK(envelope->size_bytes == 0x0607);
+  const auto header = parse_rendezvous_header(bytes);
+  REQUIRE(header);
+  CHECK((header->src_rank == 0x01020304 && header->number == 5));
+  CHECK(header->size_bytes == 0x0607);
 }
 
 TEST_CASE("wire: nothing is read or written behind the end") {

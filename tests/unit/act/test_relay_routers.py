@@ -22,7 +22,7 @@ from fairlead.act.launch import Launcher, detect
 from fairlead.act.plan.relay import RELAY_FILE, RouterPlace, new_key, write_relay_plan
 from fairlead.act.relay.counters import router_counters
 from fairlead.act.relay.routers import router_program, run_routers
-from fairlead.decide.routes import path_table
+from fairlead.decide.host_paths import path_table
 from fairlead.errors import InputError, LaunchError, ShapeError
 from fairlead.model.network import Network
 
@@ -52,7 +52,7 @@ def test_only_the_owner_can_read_the_plan_with_the_key(tmp_path: Path) -> None:
     assert document["key"] == key
     assert document["threshold_bytes"] == 65536
     assert document["sockets"] == ["/tmp/a/router", "/tmp/b/router"]
-    assert [route["hops"] for route in document["routes"]] == [[1], [0]]
+    assert [path["hops"] for path in document["routes"]] == [[1], [0]]
 
 
 def test_keys_differ() -> None:
@@ -70,13 +70,13 @@ def test_a_plan_for_other_hosts_is_refused(tmp_path: Path) -> None:
 
 def test_the_table_of_an_earlier_run_is_in_the_plan(tmp_path: Path) -> None:
     table = path_table(network())
-    first, *others = table.routes
-    kept = dataclasses.replace(table, routes=(dataclasses.replace(first, use="standard"), *others))
+    first, *others = table.paths
+    kept = dataclasses.replace(table, paths=(dataclasses.replace(first, use="standard"), *others))
 
     write_relay_plan(tmp_path, network(), kept, places(), new_key(), rule="mcm")
 
     document = json.loads((tmp_path / RELAY_FILE).read_text())
-    assert [route.get("use") for route in document["routes"][:2]] == ["standard", None]
+    assert [path.get("use") for path in document["routes"][:2]] == ["standard", None]
     with pytest.raises(ShapeError, match="times of segments"):
         without = dataclasses.replace(table, segment_s=())
         write_relay_plan(tmp_path, network(), without, places(), new_key(), rule="mcm")

@@ -24,20 +24,20 @@ def network(rate_Bps: float) -> fl.Network:
 
 
 @pytest.mark.parametrize(
-    ("placement", "is_barred"), [(PLACEMENT, False), (None, False), (None, True)]
+    ("placement", "has_dropped"), [(PLACEMENT, False), (None, False), (None, True)]
 )
 def test_a_decision_is_recalled_as_it_was_kept(
-    placement: fl.Placement | None, is_barred: bool, tmp_path: Path
+    placement: fl.Placement | None, has_dropped: bool, tmp_path: Path
 ) -> None:
     path = tmp_path / "new" / "decision.json"
     gain = Gain(0.3, 0.1, 0.4, 0.01)
-    keep(Decision(placement, gain, 2.0, 12, is_barred=is_barred, seconds=4.0), "scotch", path)
+    keep(Decision(placement, gain, 2.0, 12, has_dropped=has_dropped, seconds=4.0), "scotch", path)
 
     found = load_kept(path, CLUSTER)
 
     assert found is not None
     assert (found.gain, found.network_s, found.num_rounds) == (gain, 2.0, 12)
-    assert (found.is_kept, found.is_barred, found.seconds) == (True, is_barred, 0.0)
+    assert (found.is_kept, found.has_dropped, found.seconds) == (True, has_dropped, 0.0)
     if placement is None:
         assert found.placement is None
     else:

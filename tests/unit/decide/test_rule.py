@@ -10,7 +10,7 @@ import pytest
 
 import fairlead as fl
 from fairlead.decide.expected_gain import TOLERATED_RATIO, Gain
-from fairlead.decide.rule import LEAST_BETTER_RATIO, LEAST_ERROR, Rule, barred_by, rehearsed_gain
+from fairlead.decide.rule import LEAST_BETTER_RATIO, LEAST_ERROR, Rule, dropped_by, rehearsed_gain
 
 
 def test_a_likely_saving_with_a_small_risk_is_taken_though_no_gain_is_proved() -> None:
@@ -63,13 +63,13 @@ def test_the_largest_accepted_saving_is_taken_before_a_larger_one_at_risk() -> N
     assert Rule().best([]) == (None, False)
 
 
-def test_what_promises_no_more_than_a_placement_that_proved_slower_is_barred() -> None:
+def test_what_promises_no_more_than_a_placement_that_proved_slower_is_dropped() -> None:
     placements = [fl.Placement(["a", "b"], np.array([host, 0])) for host in (0, 1)]
     dropped, other = placements
 
     def cost_s(promised_s: float) -> Callable[[fl.Placement], float]:
         return lambda placement: 1.0 if placement is dropped else promised_s
 
-    assert barred_by([dropped], cost_s(1.0 - 0.9 * LEAST_BETTER_RATIO))(other)
-    assert not barred_by([dropped], cost_s(1.0 - 1.1 * LEAST_BETTER_RATIO))(other)
-    assert not barred_by([], cost_s(1.0))(other)
+    assert dropped_by([dropped], cost_s(1.0 - 0.9 * LEAST_BETTER_RATIO))(other)
+    assert not dropped_by([dropped], cost_s(1.0 - 1.1 * LEAST_BETTER_RATIO))(other)
+    assert not dropped_by([], cost_s(1.0))(other)

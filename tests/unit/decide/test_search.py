@@ -304,9 +304,9 @@ def test_a_placement_without_a_rehearsal_never_beats_one_that_had_it() -> None:
 
 
 def test_a_placement_that_has_proved_slower_is_not_taken_again() -> None:
-    decision = decide(problem(HIDDEN, is_barred=lambda _placement: True))
+    decision = decide(problem(HIDDEN, is_dropped=lambda _placement: True))
     assert decision.placement is None
-    assert decision.is_barred
+    assert decision.has_dropped
 
 
 def test_no_risk_at_all_takes_no_noisy_gain() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.decide.routes import path_table
+from fairlead.decide.host_paths import path_table
 from fairlead.decide.rule import Rule
 from fairlead.decide.transfers import (
     Transfers,

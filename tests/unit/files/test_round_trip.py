@@ -93,7 +93,7 @@ def test_traffic_file_keeps_collectives_and_run_time(tmp_path: Path) -> None:
     loaded = fl.Traffic.load(tmp_path / "a.traffic.npz")
     assert loaded.collectives == three_ranks().collectives
     assert [ranks.tolist() for ranks in loaded.communicators] == [[0, 1, 2], [2, 0]]
-    assert loaded.uncounted == fl.Uncounted(messages=2, bytes=10)
+    assert loaded.untraced == fl.Untraced(messages=2, bytes=10)
     assert loaded.run_time_s == 1.5
     assert loaded.exchange_bytes[0, 2] == 3
 

@@ -57,8 +57,8 @@ def test_what_the_network_rests_on_is_named(session: Session, basis: str) -> Non
 
 
 def test_a_placement_that_has_proved_slower_is_named_as_the_reason(session: Session) -> None:
-    barred = Decision(None, Gain(0.0, 0.0, 0.0), 1.0, is_barred=True, seconds=2.5, budget_s=3.75)
-    line = decision_line(session, barred)
+    dropped = Decision(None, Gain(0.0, 0.0, 0.0), 1.0, has_dropped=True, seconds=2.5, budget_s=3.75)
+    line = decision_line(session, dropped)
     assert line.startswith("the launcher's placement is kept: that of optimize has proved slower; ")
 
 

@@ -39,7 +39,7 @@ def settled(
         name="probe",
         is_given=False,
         has_true_rates=True,
-        at_hand=lambda _: None,
+        look_up=lambda _: None,
         measure=lambda *_: network,
     )
     found = FoundNetwork(

@@ -16,7 +16,7 @@ from fairlead.flows.inputs.session import Session
 from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.inputs.tracing import keep_traffic
 from fairlead.flows.request import Request
-from fairlead.flows.run.proved_slower import reconsider_dropped
+from fairlead.flows.run.dropped import reconsider_dropped
 
 HOSTS = ("a", "b", "c", "d")
 SWAPPED = fl.Placement(HOSTS, np.array([0, 2, 1, 3]), "optimize")
@@ -40,7 +40,7 @@ def dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     for _ in range(3):
         session.log.keep("launcher", None, 10.0)
         session.log.keep("optimize", SWAPPED, 12.0)
-    assert session.log.slower.find_dropped() == {tuple(SWAPPED.host_names())}
+    assert session.log.dropped.find_placements() == {tuple(SWAPPED.host_names())}
     return session
 
 
@@ -67,7 +67,7 @@ def lines_of(session: Session) -> list[str]:
 def test_a_placement_stays_dropped_on_the_same_network(dropped: Session) -> None:
     reconsider_dropped(dropped)
     assert lines_of(dropped) == []
-    assert dropped.log.slower.find_dropped()
+    assert dropped.log.dropped.find_placements()
 
 
 @pytest.mark.parametrize("is_new_build", [False, True])
@@ -80,7 +80,7 @@ def test_a_placement_is_free_again_where_the_network_has_changed(
         if is_new_build
         else dataclasses.replace(dropped, network=changed)
     )
-    assert session.log.slower.find_dropped()
+    assert session.log.dropped.find_placements()
 
     reconsider_dropped(session)
 
@@ -89,4 +89,4 @@ def test_a_placement_is_free_again_where_the_network_has_changed(
         "decision: a placement on which something proved slower is free again: the network has "
         "changed: by its rates the placement saves 90% of the time on it, at its last run 0%"
     )
-    assert session.log.slower.find_dropped() == set()
+    assert session.log.dropped.find_placements() == set()

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from fairlead.act.plan.relay import RouterPlace, new_key, write_relay_plan
-from fairlead.decide.routes import path_table
+from fairlead.decide.host_paths import path_table
 from fairlead.errors import InputError
 from fairlead.flows.relay.status import relay_status
 from fairlead.model.network import Network
@@ -36,10 +36,10 @@ def test_status_has_the_paths_of_the_plan(run: Path, key: str) -> None:
     status = relay_status(run)
 
     assert (status.threshold_bytes, status.rule) == (65536, "trials")
-    assert [route.hops for route in status.table.between(0, 1)] == [(1,), (2, 1)]
+    assert [path.hops for path in status.table.between(0, 1)] == [(1,), (2, 1)]
     assert status.counters == (None, None, None)
     facts = relay_view.facts(status)
-    assert ["a", "c", "b"] in [route["path"] for route in facts["routes"]]
+    assert ["a", "c", "b"] in [path["path"] for path in facts["routes"]]
     assert key not in json.dumps(facts)
 
 
@@ -54,7 +54,7 @@ def test_status_is_shown_with_the_names_of_hosts(run: Path) -> None:
 
 
 def test_status_tells_what_each_path_carried(run: Path) -> None:
-    assert {route["carried_bytes"] for route in relay_view.facts(relay_status(run))["routes"]} == {
+    assert {path["carried_bytes"] for path in relay_view.facts(relay_status(run))["routes"]} == {
         None
     }
     learned = {"latency_s": 2e-4, "rate_Bps": 5e7}
@@ -66,11 +66,11 @@ def test_status_tells_what_each_path_carried(run: Path) -> None:
     facts = relay_view.facts(relay_status(run))
     console.print(relay_view.view(relay_status(run)))
 
-    sizes = {tuple(route["path"]): route["carried_bytes"] for route in facts["routes"]}
+    sizes = {tuple(path["path"]): path["carried_bytes"] for path in facts["routes"]}
     assert sizes.pop(("a", "c", "b")) == 3 * 2**20
     assert set(sizes.values()) == {0}
     assert facts["by_mpi_bytes"] == 2**20
-    assert [route["learned"] for route in facts["routes"] if route["learned"]] == [learned]
+    assert [path["learned"] for path in facts["routes"] if path["learned"]] == [learned]
     text = console.export_text()
     assert "routers carried 3 MiB of 4 MiB" in text
     (row,) = [line for line in text.splitlines() if line.startswith("│ a → c → b")]
@@ -93,11 +93,11 @@ def test_a_damaged_plan_is_named(run: Path) -> None:
 
 
 @pytest.mark.parametrize("hops", [[], [7], [-1]])
-def test_a_route_that_is_none_is_refused_with_its_file(run: Path, hops: list[int]) -> None:
+def test_a_path_that_is_none_is_refused_with_its_file(run: Path, hops: list[int]) -> None:
     file = run / "plan" / "relay.json"
     document = json.loads(file.read_text())
     document["routes"][0]["hops"] = hops
     file.write_text(json.dumps(document))
 
-    with pytest.raises(InputError, match=r"relay\.json.*: route \[0"):
+    with pytest.raises(InputError, match=r"relay\.json.*: path \[0"):
         relay_status(run)

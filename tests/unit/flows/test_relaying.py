@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Relays start only where there is a way around some pair, and the expected effect is printed."""
+"""Relays start only where there is a path around some pair, and the expected effect is printed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from narrators import RecordingNarrator
 
-from fairlead.decide.routes import faster_pairs, path_table
-from fairlead.flows.run.relays import carried_line, useful_paths
+from fairlead.decide.host_paths import faster_pairs, path_table
+from fairlead.flows.run.relays import relay_traffic_line, useful_paths
 from fairlead.model.network import Network
-from fairlead.watch.carried import Carried
+from fairlead.watch.relay_traffic import RelayTraffic
 
 
 def network(rates: list[list[float]]) -> Network:
@@ -38,8 +38,8 @@ def test_between_two_hosts_only_several_connections_can_help() -> None:
     assert useful_paths(two, "mcm", narrator) is None
     table = useful_paths(two, "trials", narrator)
 
-    assert table is not None and len(table.routes) == 2
-    lack = "no pair of hosts has a useful way by a third one"
+    assert table is not None and len(table.paths) == 2
+    lack = "no pair of hosts has a useful path by a third one"
     assert narrator.lines == [
         f"no message is relayed: {lack}",
         f"relays: {lack}; several connections are tried",
@@ -56,24 +56,24 @@ def test_pairs_that_were_not_measured_are_the_reason() -> None:
 @pytest.mark.parametrize(
     ("found", "line"),
     [
-        (Carried({}, {}), "relays: no messages of at least 64 KiB went between hosts"),
+        (RelayTraffic({}, {}), "relays: no messages of at least 64 KiB went between hosts"),
         (
-            Carried({(0, 1): 2**20}, {}),
+            RelayTraffic({(0, 1): 2**20}, {}),
             "relays: the MPI carried all 1 MiB in messages of at least 64 KiB",
         ),
         (
-            Carried({(0, 1): 2**20}, {(0, 1): 2**20}),
+            RelayTraffic({(0, 1): 2**20}, {(0, 1): 2**20}),
             "relays: routers carried 1 MiB of 2 MiB in messages of at least 64 KiB",
         ),
         (
-            Carried({}, {(0, 1): 2**20, (0, 2, 1): 2**21, (1, 2, 0): 2**20}),
+            RelayTraffic({}, {(0, 1): 2**20, (0, 2, 1): 2**21, (1, 2, 0): 2**20}),
             "relays: routers carried 4 MiB of 4 MiB in messages of at least 64 KiB, 3 MiB of it by "
             "third hosts, most by a → c → b",
         ),
     ],
 )
-def test_what_carried_the_messages_is_reported(found: Carried, line: str) -> None:
-    assert carried_line(found, "abc", 65536) == line
+def test_what_carried_the_messages_is_reported(found: RelayTraffic, line: str) -> None:
+    assert relay_traffic_line(found, "abc", 65536) == line
 
 
 def probed_quickly(bandwidth_Bps: np.ndarray, sigma: float) -> Network:

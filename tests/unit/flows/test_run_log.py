@@ -168,8 +168,8 @@ def test_what_an_earlier_build_has_shown_holds_until_this_one_was_run_on_it(
         "third build, whose pattern is another one", fl.Traffic(np.eye(2), np.eye(2))
     )
 
-    assert later.slower.find_dropped() == {("b", "a")}
+    assert later.dropped.find_placements() == {("b", "a")}
     assert later.kept.runs == ()
-    assert other.slower.find_dropped() == set()
+    assert other.dropped.find_placements() == set()
     later.keep("optimize", PLACED.placement, 9.0)
-    assert later.slower.find_dropped() == set()
+    assert later.dropped.find_placements() == set()

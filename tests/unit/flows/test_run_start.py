@@ -25,9 +25,9 @@ from fairlead.flows.run.features import FeaturePlan
 from fairlead.flows.run.flow import Launched, launch_program, record_end
 from fairlead.flows.run.launcher_alone import start_by_launcher_alone
 from fairlead.narrator import Narrator
+from fairlead.watch.dropped import Dropped
 from fairlead.watch.history import History, RunTime, now
 from fairlead.watch.past_runs import load_steps
-from fairlead.watch.proved_slower import ProvedSlower
 
 
 class Direct(OpenMpi4):
@@ -106,14 +106,14 @@ def test_a_decision_against_what_has_proved_slower_holds_where_something_has() -
         )  # fmt: skip
 
     none = Gain(0.0, 0.0, 0.0)
-    barred = Decision(None, none, network_s=8.0, is_barred=True)
+    dropped = Decision(None, none, network_s=8.0, has_dropped=True)
     placed = Decision(fl.Placement(["a", "b"], [1, 0]), Gain(0.5, 0.4, 0.6), network_s=8.0)
 
     def still_holds(kept: Decision, history: History) -> bool:
-        return placing.still_holds(kept, ProvedSlower(history))
+        return placing.still_holds(kept, Dropped(history))
 
-    assert still_holds(barred, history(12.0, 12.0, 12.0))
-    assert not still_holds(barred, history())
+    assert still_holds(dropped, history(12.0, 12.0, 12.0))
+    assert not still_holds(dropped, history())
     assert still_holds(placed, history(8.0))
     assert not still_holds(placed, history(12.0, 12.0, 12.0))
     assert still_holds(Decision(None, none, network_s=8.0), history())

@@ -13,7 +13,7 @@ import fairlead as fl
 from fairlead.act.tuning_files import TUNING_FILES
 from fairlead.flows.tune.flow import TuneRequest
 from fairlead.flows.tune.native import native_calls, ring_order, time_native
-from fairlead.measure.collective_times import CollectiveTimes, NativeWay, TimedCall
+from fairlead.measure.collective_times import CollectiveTimes, NativeAlgorithm, TimedCall
 
 HOSTS = ("a", "b", "c", "d")
 PLACEMENT = fl.Placement(HOSTS, np.array([0, 0, 1, 1, 2, 2, 3, 3]))
@@ -27,16 +27,22 @@ class Program:
 
     def __init__(self, time_of: dict[str, float], other_order: float = 1.0) -> None:
         self.time_of, self.other_order = time_of, other_order
-        self.calls: list[Sequence[NativeWay]] = []
+        self.calls: list[Sequence[NativeAlgorithm]] = []
 
     def time(
-        self, call: TimedCall, _schedules: object, ways: Sequence[NativeWay], **options: Any
+        self,
+        call: TimedCall,
+        _schedules: object,
+        algorithms: Sequence[NativeAlgorithm],
+        **options: Any,
     ) -> CollectiveTimes:
-        self.calls.append(ways)
+        self.calls.append(algorithms)
         times = [1.0]
-        for way in ways:
-            name = way.settings.get(f"coll_tuned_{call.operation}_algorithm", "own")
-            times.append(self.time_of.get(name, 5.0) * (self.other_order if way.order else 1.0))
+        for algorithm in algorithms:
+            name = algorithm.settings.get(f"coll_tuned_{call.operation}_algorithm", "own")
+            times.append(
+                self.time_of.get(name, 5.0) * (self.other_order if algorithm.order else 1.0)
+            )
         rounds = options.get("min_rounds", 8)
         # nan: the MPI does not have this algorithm.
         return CollectiveTimes([np.isfinite(one) for one in times], np.array([times] * rounds))
@@ -70,7 +76,11 @@ def test_best_algorithm_of_each_order_is_measured_again() -> None:
     pilot, again = program.calls
     assert len(pilot) == 2 * len(OMPI.algorithms("bcast", 8, 65536))
     binomial = {"coll_tuned_bcast_algorithm": "binomial"}
-    assert again == [NativeWay(order=ORDER), NativeWay(binomial), NativeWay(binomial, ORDER)]
+    assert again == [
+        NativeAlgorithm(order=ORDER),
+        NativeAlgorithm(binomial),
+        NativeAlgorithm(binomial, ORDER),
+    ]
 
 
 def test_own_choice_is_kept_with_the_best_algorithms() -> None:

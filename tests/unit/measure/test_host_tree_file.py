@@ -70,7 +70,7 @@ def test_a_tree_is_a_source_that_only_tells_costs(tmp_path: Path) -> None:
     assert source_kind(name) is TreeSource
     source = network_source(name, Measuring(program))
 
-    assert isinstance(source.at_hand(None), fl.HostTree)
+    assert isinstance(source.look_up(None), fl.HostTree)
     with pytest.raises(fl.InputError, match=r"racks\.toml: a host tree has costs but no rates"):
         source.measure(fl.Cluster.uniform(["n01"], 1))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fairlead.errors import InputError
 from fairlead.measure.trace_file import read_trace
-from fairlead.model.traffic import Uncounted
+from fairlead.model.traffic import Untraced
 
 # As docs/design/trace-files.md has it, in the byte order of most machines.
 RANK = "<f8,<u8,<u8,<u8,<u8,<u8"
@@ -94,7 +94,7 @@ def test_every_field_is_read(file: Path, order: str) -> None:
     assert traffic.compute_s is not None
     assert np.array_equal(traffic.compute_s, [0.75, np.nan, 0.5], equal_nan=True)
     assert traffic.compute_hosts == ("h0", "h1", "h0")
-    assert traffic.uncounted == Uncounted(
+    assert traffic.untraced == Untraced(
         messages=1, bytes=7, collective_calls=2, shared_windows=3, spawned_processes=4
     )
     assert traffic.origin == {"how": "traced", "mpi": "Open MPI v4.1.4"}

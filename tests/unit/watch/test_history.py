@@ -61,11 +61,11 @@ def test_runs_with_other_cpus_are_compared_with_those_of_the_same_placement() ->
     usual = [run(10 + 0.01 * at) for at in range(6)]
     placed = [run(8 + 0.01 * at, PLACED) for at in range(6)]
     slower = kept(*usual, *placed, *(run(9 + 0.01 * at, PLACED, is_inside=True) for at in range(6)))
-    assert slower.has_inside_proved_slower(PLACED)
-    assert not slower.has_inside_proved_slower(None)
+    assert slower.is_inside_dropped(PLACED)
+    assert not slower.is_inside_dropped(None)
     assert not slower.compare_placement(PLACED).is_slower
     faster = kept(*usual, *(run(5 + 0.01 * at, is_inside=True) for at in range(6)))
-    assert not faster.has_inside_proved_slower(None)
+    assert not faster.is_inside_dropped(None)
     assert faster.launcher_s() == pytest.approx(10.025)
 
 
@@ -73,14 +73,14 @@ def test_levers_that_are_always_taken_are_compared_with_the_launchers_runs() -> 
     """As a user has it: other CPUs by default, so that no run on the placement is without them."""
     usual = [run(10 + 0.01 * at) for at in range(6)]
     slower = kept(*usual, *(run(20 + 0.01 * at, PLACED, is_inside=True) for at in range(6)))
-    assert slower.has_inside_proved_slower(PLACED)
+    assert slower.is_inside_dropped(PLACED)
 
     tuned = [run(20 + 0.01 * at, PLACED, is_inside=True, is_tuned=True) for at in range(6)]
     untuned = [run(10 + 0.01 * at, PLACED, is_inside=True) for at in range(6)]
-    assert kept(*usual, *untuned, *tuned).has_tuning_proved_slower(PLACED)
+    assert kept(*usual, *untuned, *tuned).is_tuning_dropped(PLACED)
 
     relayed = [run(40 + 0.01 * at, PLACED, is_inside=True, is_relayed=True) for at in range(6)]
-    assert kept(*usual, *untuned, *relayed).has_relaying_proved_slower(PLACED)
+    assert kept(*usual, *untuned, *relayed).is_relaying_dropped(PLACED)
 
 
 def test_only_runs_that_differ_in_one_lever_are_compared_where_there_are_any() -> None:
@@ -88,7 +88,7 @@ def test_only_runs_that_differ_in_one_lever_are_compared_where_there_are_any() -
     usual, placed = runs_of(LAUNCHERS), runs_of((8.0, 8.1, 8.2), PLACED)
     tuned = runs_of((20.0, 20.1, 20.2, 20.3), PLACED, is_tuned=True)
     assert not kept(*usual, *placed, *tuned).compare_placement(PLACED).is_slower
-    assert kept(*usual, *placed, *tuned).has_tuning_proved_slower(PLACED)
+    assert kept(*usual, *placed, *tuned).is_tuning_dropped(PLACED)
     # Without runs that differ in the placement alone both together are judged.
     assert kept(*usual, *tuned).compare_placement(PLACED).is_slower
 
@@ -96,9 +96,7 @@ def test_only_runs_that_differ_in_one_lever_are_compared_where_there_are_any() -
     slow = runs_of((20.0, 20.1, 20.2), PLACED, is_relayed=True, is_tuned=True)
     both = kept(*usual, *placed, *slow, *relayed)
     assert both.compare_relays(PLACED).own_s == (9.0, 9.1, 9.2)
-    assert not kept(*usual, *runs_of((10.0,), PLACED), *slow, *relayed).has_relaying_proved_slower(
-        PLACED
-    )
+    assert not kept(*usual, *runs_of((10.0,), PLACED), *slow, *relayed).is_relaying_dropped(PLACED)
 
     inside = runs_of((8.5, 8.6, 8.4), PLACED, is_inside=True, is_tuned=True)
     found = kept(*usual, *tuned, *inside).compare_inside(PLACED)
@@ -195,19 +193,17 @@ def test_what_is_tried_again_counts_only_its_later_runs() -> None:
 
 def test_tuned_collectives_are_compared_on_the_same_placement() -> None:
     tuned, placed = runs_of(SLOWER, is_tuned=True), runs_of(SLOWER, PLACED, is_tuned=True)
-    assert kept(*runs_of(LAUNCHERS), *tuned).has_tuning_proved_slower(None)
-    assert not kept(*runs_of(SLOWER), *runs_of(LAUNCHERS, is_tuned=True)).has_tuning_proved_slower(
-        None
-    )
-    assert not kept(*runs_of(LAUNCHERS), *placed).has_tuning_proved_slower(PLACED)
+    assert kept(*runs_of(LAUNCHERS), *tuned).is_tuning_dropped(None)
+    assert not kept(*runs_of(SLOWER), *runs_of(LAUNCHERS, is_tuned=True)).is_tuning_dropped(None)
+    assert not kept(*runs_of(LAUNCHERS), *placed).is_tuning_dropped(PLACED)
 
 
 def test_relays_are_compared_with_the_placement_without_and_with_the_launchers() -> None:
     relayed = runs_of(SLOWER, PLACED, is_relayed=True)
-    assert kept(*runs_of(LAUNCHERS, PLACED), *relayed).has_relaying_proved_slower(PLACED)
-    assert kept(*runs_of(LAUNCHERS), *relayed).has_relaying_proved_slower(PLACED)
-    assert not kept(*runs_of(LAUNCHERS), *relayed).has_relaying_proved_slower(None)
-    assert not kept(*relayed).has_relaying_proved_slower(PLACED)
+    assert kept(*runs_of(LAUNCHERS, PLACED), *relayed).is_relaying_dropped(PLACED)
+    assert kept(*runs_of(LAUNCHERS), *relayed).is_relaying_dropped(PLACED)
+    assert not kept(*runs_of(LAUNCHERS), *relayed).is_relaying_dropped(None)
+    assert not kept(*relayed).is_relaying_dropped(PLACED)
 
 
 def test_a_placement_is_judged_by_its_runs_without_relays() -> None:
@@ -242,8 +238,8 @@ def test_what_proved_slower_stays_so_however_many_runs_follow(tmp_path: Path, le
 
     assert len(last.runs) < MOST_RUNS + 20
     assert last.compare_placement(PLACED).is_slower == is_placement
-    assert last.has_tuning_proved_slower(None) == (lever == "is_tuned")
-    assert last.has_relaying_proved_slower(None) == (lever == "is_relayed")
+    assert last.is_tuning_dropped(None) == (lever == "is_tuned")
+    assert last.is_relaying_dropped(None) == (lever == "is_relayed")
 
 
 def test_the_launchers_time_is_not_lost_among_runs_of_a_placement(tmp_path: Path) -> None:

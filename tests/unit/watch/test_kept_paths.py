@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairlead.decide.routes import path_table
+from fairlead.decide.host_paths import path_table
 from fairlead.model.network import Network
 from fairlead.watch.kept_paths import KeptPaths, recall_paths, remember_paths, with_kept_paths
 
@@ -52,7 +52,7 @@ def test_the_next_run_begins_with_the_stored_paths(tmp_path: Path) -> None:
 
     assert kept is not None
     table = with_kept_paths(path_table(network()), kept)
-    uses = {(route.src, *route.hops): route.use for route in table.routes if route.use}
+    uses = {(path.src, *path.hops): path.use for path in table.paths if path.use}
     assert uses == {(0, 1): "open", (0, 2, 1): "standard"}
     assert table.segment_s[0][2] == 3e-4
     assert table.segment_s[0][3] == pytest.approx(1e-4 + 65536 / 1e8)
@@ -101,7 +101,7 @@ def test_a_run_without_the_rule_mcm_keeps_nothing(tmp_path: Path) -> None:
     assert recall_paths(network()) is None
 
 
-def test_routes_and_hosts_that_the_table_has_not_are_left_out() -> None:
+def test_paths_and_hosts_that_the_table_has_not_are_left_out() -> None:
     kept = KeptPaths({(0, 2, 3, 1): "standard"}, {(0, 9): 1.0})
 
     table = with_kept_paths(path_table(network()), kept)

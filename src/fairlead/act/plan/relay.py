@@ -13,7 +13,7 @@ from fairlead.act.plan.network import write_network_plan
 from fairlead.act.plan.plan_file import write_plan_file
 from fairlead.errors import InputError, ShapeError
 from fairlead.model.network import Network
-from fairlead.model.path_table import PathTable, Route
+from fairlead.model.path_table import HostPath, PathTable
 
 __all__ = [
     "DEFAULT_THRESHOLD_BYTES",
@@ -79,7 +79,7 @@ def write_relay_plan(
     Args:
         folder: Folder for the files; created if it is missing.
         network: All pairs of hosts that the program may run on.
-        table: Routes between the same hosts.
+        table: Paths between the same hosts.
         routers: The router of each host, in the same order.
         key: The job's key, by `new_key`.
         threshold_bytes: Size from which messages may be relayed, the same on all ranks.
@@ -115,21 +115,21 @@ def write_relay_plan(
         "addresses": [router.address for router in routers],
         "capacity_Bps": _without_infinity(table.capacity_Bps),
         "segment_s": _without_infinity(table.segment_s) if rule == "mcm" else [],
-        "routes": [_route(route) for route in table.routes],
+        "routes": [_path_fields(path) for path in table.paths],
     }
     if has_pauses:
         fields["has_pauses"] = True
     write_plan_file(folder, RELAY_FILE, fields, VERSION, is_private=True)
 
 
-def _route(route: Route) -> dict[str, object]:
+def _path_fields(path: HostPath) -> dict[str, object]:
     fields = {
-        "src": route.src,
-        "hops": list(route.hops),
-        "latency_s": route.latency_s,
-        "bandwidth_Bps": route.bandwidth_Bps,
+        "src": path.src,
+        "hops": list(path.hops),
+        "latency_s": path.latency_s,
+        "bandwidth_Bps": path.bandwidth_Bps,
     }
-    return fields if route.use is None else {**fields, "use": route.use}
+    return fields if path.use is None else {**fields, "use": path.use}
 
 
 def _without_infinity(rows: Sequence[Sequence[float]]) -> list[list[float | None]]:

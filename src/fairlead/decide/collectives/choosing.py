@@ -30,7 +30,7 @@ class Choice:
     Attributes:
         kind: Kind of the call.
         native_s: Time of the MPI's own algorithm, the median.
-        name: The fastest other way; None where none was right.
+        name: The fastest other algorithm; None where none was right.
         fastest_s: Its time.
         gain: What it saves; None where none was timed often enough.
         is_taken: Whether it is used.
@@ -47,7 +47,7 @@ class Choice:
 
 
 def choose(kind: CallKind, names: Sequence[str], times: CollectiveTimes) -> Choice:
-    """The fastest way whose interval is a gain throughout, or the MPI's own.
+    """The fastest algorithm whose interval is a gain throughout, or the MPI's own.
 
     With several candidates each interval is wider, so that all of them hold together (Bonferroni).
 
@@ -68,12 +68,12 @@ def choose(kind: CallKind, names: Sequence[str], times: CollectiveTimes) -> Choi
     confidence = 1 - 0.05 / max(1, len(names))
     timed = []
     for index, name in enumerate(names, start=1):
-        way_s = times.rounds_s[:, index]
-        rounds = np.isfinite(way_s)
+        other_s = times.rounds_s[:, index]
+        rounds = np.isfinite(other_s)
         if times.is_right[index] and rounds.any():
-            gain = paired_gain(way_s[rounds], native_s[rounds], confidence)
+            gain = paired_gain(other_s[rounds], native_s[rounds], confidence)
             taken = gain.is_beyond_noise and gain.ratio >= LEAST_RATIO
-            seconds = float(np.median(way_s[rounds]))
+            seconds = float(np.median(other_s[rounds]))
             timed.append((taken, int(rounds.sum()), gain.ratio, name, seconds, gain))
     if not timed:
         return dataclasses.replace(found, num_rounds=len(native_s))

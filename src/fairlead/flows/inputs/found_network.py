@@ -54,7 +54,7 @@ class FoundNetwork:
     def look(self, ask: Callable[[], Mapping[str, str]]) -> None:
         """Take the available network; without one, find by `ask` which hosts answer."""
         with self._record_time():
-            known = self._source.at_hand(self._whole)
+            known = self._source.look_up(self._whole)
             if known is not None:
                 self._take(require_network(known, self._source.name))
                 return

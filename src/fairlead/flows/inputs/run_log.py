@@ -19,8 +19,8 @@ from fairlead.narrator import Narrator
 from fairlead.units import format_duration
 from fairlead.watch import history_store
 from fairlead.watch.collective_drift import DriftCounts
+from fairlead.watch.dropped import Dropped
 from fairlead.watch.history import History, Retry, RunTime, now
-from fairlead.watch.proved_slower import ProvedSlower
 from fairlead.watch.run_comparison import RunComparison
 
 __all__ = ["RunLog"]
@@ -71,9 +71,9 @@ class RunLog:
             self._earlier = history_store.recall(earlier, self._empty)
 
     @property
-    def slower(self) -> ProvedSlower:
+    def dropped(self) -> Dropped:
         """What has proved slower so far, also by runs of an earlier build."""
-        return ProvedSlower(self.kept, self._earlier)
+        return Dropped(self.kept, self._earlier)
 
     def follow_traffic(self) -> None:
         """Go on in the history of what is known now of the program's input files.

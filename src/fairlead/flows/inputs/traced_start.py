@@ -209,7 +209,7 @@ class TracedStart:
             if error.traffic is not None:
                 self.narrator.report(f"the traced run failed; {self._keep_partial(error)}")
             raise
-        if lost := run.traffic.uncounted.line():
+        if lost := run.traffic.untraced.line():
             self.narrator.report(f"traffic: not recorded: {lost}")
         coverage = Coverage.of_origin(run.traffic.origin, run.traffic.num_ranks)
         if coverage is not None and not run.is_stopped:

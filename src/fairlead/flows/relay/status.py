@@ -15,25 +15,25 @@ from fairlead.errors import InputError
 from fairlead.files import run_directory
 from fairlead.files.json_files import read_json
 from fairlead.files.naming import name_source
-from fairlead.model.path_table import PathTable, Route
-from fairlead.watch.carried import Carried, load_carried
+from fairlead.model.path_table import HostPath, PathTable
 from fairlead.watch.past_runs import find_run, latest_run
+from fairlead.watch.relay_traffic import RelayTraffic, load_relay_traffic
 
 __all__ = ["RelayStatus", "relay_status"]
 
 
 @dataclasses.dataclass(frozen=True)
 class RelayStatus:
-    """Routes and routers of a run.
+    """Paths and routers of a run.
 
     Attributes:
         run: Folder of the run.
         threshold_bytes: Smaller messages always go directly.
         rule: By which the others take paths.
-        table: Its routes.
+        table: Its paths.
         counters: For each host what its router has counted; None where it is not running on this
             machine.
-        carried: What each way carried, and how fast; None before the end of the run.
+        traffic: What each path carried, and how fast; None before the end of the run.
     """
 
     run: Path
@@ -41,7 +41,7 @@ class RelayStatus:
     rule: str
     table: PathTable
     counters: tuple[dict[str, float] | None, ...]
-    carried: Carried | None
+    traffic: RelayTraffic | None
 
 
 class _Relay(pydantic.BaseModel):
@@ -51,7 +51,7 @@ class _Relay(pydantic.BaseModel):
     rule: str
     sockets: list[Path]
     capacity_Bps: list[list[float | None]]
-    routes: tuple[Route, ...]
+    routes: tuple[HostPath, ...]
 
 
 def relay_status(run: Path | None = None) -> RelayStatus:
@@ -75,5 +75,5 @@ def relay_status(run: Path | None = None) -> RelayStatus:
     with name_source(plan / RELAY_FILE):
         table = PathTable(hosts, relay.routes, capacity)
     counters = tuple(router_counters(socket.with_name("metrics")) for socket in relay.sockets)
-    found = load_carried(folder, len(hosts))
+    found = load_relay_traffic(folder, len(hosts))
     return RelayStatus(folder, relay.threshold_bytes, relay.rule, table, counters, found)

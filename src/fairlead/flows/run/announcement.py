@@ -171,7 +171,7 @@ def _reason_to_keep(decision: Decision, rule: Rule, method: str, saved: str) -> 
         return f"on that of {method} {decision.lost_binding}"
     if decision.taking_turns:
         return f"it takes turns with that of {method}, which may be slower: {decision.taking_turns}"
-    if decision.is_barred:
+    if decision.has_dropped:
         return f"that of {method} has proved slower"
     if rule.is_hopeless(gain):
         return f"no placement is expected to save {rule.least_ratio:.0%}"

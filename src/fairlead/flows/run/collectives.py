@@ -147,7 +147,7 @@ def plan_collectives(session: Session, decision: Decision) -> FeaturePlan:
         return _follow_schedules(session, given, f"by the plan {asked.plan}")
     if asked.tune == "never":
         return FeaturePlan(feature="collectives", why="not asked for", is_considered=False)
-    if session.log.slower.has_tuning(decision.host_names()):
+    if session.log.dropped.has_tuning(decision.host_names()):
         why = "collectives stay the MPI's own: tuned ones have proved slower"
         session.narrator.report(why)
         return FeaturePlan(feature="collectives", why=why, is_considered=False)
@@ -246,8 +246,8 @@ def _load_kept(folder: Path, request: Request) -> CollectivesPlan | None:
 
 
 def _names(collectives: TunedCollectives) -> str:
-    ways = dict.fromkeys(f"{rule.operation} by {rule.method}" for rule in collectives.rules)
-    return ", ".join(ways) or "the MPI's own"
+    algorithms = dict.fromkeys(f"{rule.operation} by {rule.method}" for rule in collectives.rules)
+    return ", ".join(algorithms) or "the MPI's own"
 
 
 def saved_share(found: WorthTuning, tuning: Tuning) -> float:

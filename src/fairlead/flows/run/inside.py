@@ -167,7 +167,7 @@ def _reason_against(session: Session, decision: Decision) -> str:
         return f"the method {asked.method} has no use for it"
     if not session.network.insides:
         return "the network has nothing of the inside of hosts"
-    if session.log.slower.has_inside(decision.host_names()):
+    if session.log.dropped.has_inside(decision.host_names()):
         return "other CPUs of the launcher's have proved slower in earlier runs"
     runs = session.log.kept.compare_inside(decision.host_names())
     if runs.is_reference_next:

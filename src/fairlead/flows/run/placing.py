@@ -18,7 +18,7 @@ from fairlead.decide.hosts.stragglers import straggler_lines
 from fairlead.decide.kept_decisions import decision_path, keep, load_kept
 from fairlead.decide.measurer import HostsMeasurer
 from fairlead.decide.placement import COST_OF_OBJECTIVE, SLOWEST_RANK
-from fairlead.decide.rule import barred_by
+from fairlead.decide.rule import dropped_by
 from fairlead.decide.search import DecisionProblem, default_budget_s, mapping_s, search
 from fairlead.decide.transfers import Transfers
 from fairlead.errors import InputError
@@ -27,15 +27,15 @@ from fairlead.files.run_directory import KEPT_DECISION
 from fairlead.flows.inputs.binding import keep_binding
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.run.announcement import reason_of
+from fairlead.flows.run.dropped import reconsider_dropped, take_turns
 from fairlead.flows.run.features import FeaturePlan
-from fairlead.flows.run.proved_slower import reconsider_dropped, take_turns
 from fairlead.flows.run.transfers import decide_transfers
 from fairlead.measure import profile_cache
 from fairlead.measure.profile_cache import Profile
 from fairlead.model.cost import evaluate
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
-from fairlead.watch.proved_slower import ProvedSlower
+from fairlead.watch.dropped import Dropped
 
 __all__ = ["PlacedRanks", "decide", "plan_placement", "still_holds"]
 
@@ -103,7 +103,7 @@ def _decide(session: Session) -> Decision:
     budget_s = None if session.is_network_given else _budget_s(session)
     path = _path(session, session.network)
     kept = load_kept(path, session.cluster)
-    if kept is not None and still_holds(kept, session.log.slower):
+    if kept is not None and still_holds(kept, session.log.dropped):
         session.narrator.report(
             "decision: reusing that of an earlier run (same program, hosts and network)"
         )
@@ -151,19 +151,19 @@ def _without_placement(transfers: Transfers) -> Transfers:
     return dataclasses.replace(transfers, is_taken=False, why="its placement is not used")
 
 
-def still_holds(kept: Decision, slower: ProvedSlower) -> bool:
+def still_holds(kept: Decision, dropped: Dropped) -> bool:
     """Whether a kept decision is that of this history: the same traffic may be of another input.
 
     Args:
         kept: The decision.
-        slower: What has proved slower in runs of the program.
+        dropped: What has proved slower in runs of the program.
     """
-    dropped = slower.find_dropped()
-    if kept.transfers.is_taken and slower.has_relaying(kept.host_names()):
+    names = dropped.find_placements()
+    if kept.transfers.is_taken and dropped.has_relaying(kept.host_names()):
         return False
     if kept.placement is not None:
-        return tuple(kept.placement.host_names()) not in dropped
-    return not kept.is_barred or bool(dropped)
+        return tuple(kept.placement.host_names()) not in names
+    return not kept.has_dropped or bool(names)
 
 
 def _write_baseline(session: Session, by_long_trains: Network | None) -> None:
@@ -196,7 +196,7 @@ def _problem(session: Session) -> DecisionProblem:
 
     dropped = [
         Placement(hosts, np.array([hosts.index(name) for name in names]))
-        for names in session.log.slower.find_dropped()
+        for names in session.log.dropped.find_placements()
         if set(names) <= set(hosts)
     ]
     return DecisionProblem(
@@ -206,7 +206,7 @@ def _problem(session: Session) -> DecisionProblem:
         place=lambda network: session.place(placing.method, network, limit_s),
         cost=cost,
         rule=placing.rule,
-        is_barred=barred_by(dropped, cost_s),
+        is_dropped=dropped_by(dropped, cost_s),
         measurer=_measurer(session),
         budget_s=budget_s - session.probe_s,
         placing_s=limit_s,

@@ -14,7 +14,7 @@ from fairlead.act.plan.relay import RouterPlace, new_key, write_relay_plan
 from fairlead.act.relay.kept_routers import kept_routers
 from fairlead.act.relay.routers import run_routers
 from fairlead.decide.decision import Decision
-from fairlead.decide.routes import MOST_RELAYS, faster_pairs, probed_path_table
+from fairlead.decide.host_paths import MOST_RELAYS, faster_pairs, probed_path_table
 from fairlead.decide.transfers import Transfers
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
@@ -25,13 +25,13 @@ from fairlead.model.network import Network
 from fairlead.model.path_table import PathTable
 from fairlead.narrator import Narrator
 from fairlead.units import format_size
-from fairlead.watch.carried import Carried, load_carried
 from fairlead.watch.kept_paths import recall_paths, remember_paths, with_kept_paths
+from fairlead.watch.relay_traffic import RelayTraffic, load_relay_traffic
 
 __all__ = [
-    "carried_line",
     "find_routers",
     "plan_relays",
+    "relay_traffic_line",
     "transfers_line",
     "useful_paths",
 ]
@@ -87,10 +87,10 @@ class RelayedMessages(FeaturePlan):
             except InputError as error:
                 session.narrator.report(f"the path table is not cached: {error}")
         hosts = session.network.hosts
-        found = load_carried(session.directory.path, len(hosts))
+        found = load_relay_traffic(session.directory.path, len(hosts))
         if found is None:
             return {}
-        session.narrator.report(carried_line(found, hosts, self.relays.least_bytes))
+        session.narrator.report(relay_traffic_line(found, hosts, self.relays.least_bytes))
         return {
             "relays": {
                 "mpi_bytes": found.mpi_bytes,
@@ -170,7 +170,7 @@ def find_routers(
 
 
 def useful_paths(network: Network, rule: str, narrator: Narrator) -> PathTable | None:
-    """The ways between hosts; None, and one line of output, if there is one way for each pair.
+    """The paths between hosts; None, and one line of output, if each pair has one.
 
     Args:
         network: The program's hosts.
@@ -183,37 +183,37 @@ def useful_paths(network: Network, rule: str, narrator: Narrator) -> PathTable |
         narrator.report(f"no message is relayed: {error}")
         return None
     if not table.has_relays:
-        lack = "no pair of hosts has a useful way by a third one"
+        lack = "no pair of hosts has a useful path by a third one"
         if rule != "trials":
             narrator.report(f"no message is relayed: {lack}")
             return None
         narrator.report(f"relays: {lack}; several connections are tried")
         return table
-    num_pairs = sum(route.is_direct for route in table.routes)
+    num_pairs = sum(path.is_direct for path in table.paths)
     num_faster = len(faster_pairs(table))
     narrator.report(f"relays: expected to be faster on {num_faster} of {num_pairs} pairs of hosts")
     return table
 
 
-def carried_line(carried: Carried, hosts: Sequence[str], threshold_bytes: int) -> str:
+def relay_traffic_line(traffic: RelayTraffic, hosts: Sequence[str], threshold_bytes: int) -> str:
     """What carried the large messages of a run, for a user.
 
     Args:
-        carried: By the indices of hosts.
+        traffic: By the indices of hosts.
         hosts: Their names.
         threshold_bytes: Size from which messages may be relayed.
     """
     large = f"messages of at least {format_size(threshold_bytes)}"
-    all_bytes = carried.mpi_bytes + carried.routers_bytes
+    all_bytes = traffic.mpi_bytes + traffic.routers_bytes
     if all_bytes == 0:
         return f"relays: no {large} went between hosts"
-    if carried.routers_bytes == 0:
+    if traffic.routers_bytes == 0:
         return f"relays: the MPI carried all {format_size(all_bytes)} in {large}"
     line = (
-        f"relays: routers carried {format_size(carried.routers_bytes)} of "
+        f"relays: routers carried {format_size(traffic.routers_bytes)} of "
         f"{format_size(all_bytes)} in {large}"
     )
-    if (path := carried.busiest_relayed_path) is not None:
+    if (path := traffic.busiest_relayed_path) is not None:
         names = " → ".join(hosts[host] for host in path)
-        line += f", {format_size(carried.relayed_bytes)} of it by third hosts, most by {names}"
+        line += f", {format_size(traffic.relayed_bytes)} of it by third hosts, most by {names}"
     return line

@@ -17,8 +17,8 @@ from fairlead.act.plan.relay import new_key, write_relay_plan
 from fairlead.act.preload import preload_variables
 from fairlead.decide.decision import Decision
 from fairlead.decide.denoised_network import remove_noise
+from fairlead.decide.host_paths import MOST_RELAYS, probed_path_table
 from fairlead.decide.noise import with_pooled_noise
-from fairlead.decide.routes import MOST_RELAYS, probed_path_table
 from fairlead.decide.search import SearchResult
 from fairlead.decide.transfers import (
     LEAST_REHEARSAL_S,
@@ -92,14 +92,14 @@ def _decide(
     )  # fmt: skip
     if why is not None or table is None:
         return base, Transfers(False, why or ""), 0.0
-    slower = session.log.slower
+    dropped = session.log.dropped
 
-    def is_barred(one: Combination) -> bool:
+    def is_dropped(one: Combination) -> bool:
         names = one.placement.host_names()
         is_launchers = names == session.launchers.host_names()
-        return slower.has_relaying(None if is_launchers else names)
+        return dropped.has_relaying(None if is_launchers else names)
 
-    combinations = combinations_of(placements, is_barred)
+    combinations = combinations_of(placements, is_dropped)
     if not any(one.is_relayed for one in combinations):
         return base, Transfers(False, "relays have proved slower in earlier runs"), 0.0
     asked_s = session.request.network.budget_s

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead tune`: measure which way of each collective is fastest where the ranks are placed."""
+"""`fairlead tune`: measure which algorithm of each collective is fastest for a placement."""
 
 from __future__ import annotations
 

@@ -30,7 +30,12 @@ from fairlead.decide.collectives.planning import plan
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.flows.tune.flow import TuneRequest, find_hosts, within_budget
-from fairlead.measure.collective_times import CollectiveTimes, NativeWay, TimedCall, TuningProgram
+from fairlead.measure.collective_times import (
+    CollectiveTimes,
+    NativeAlgorithm,
+    TimedCall,
+    TuningProgram,
+)
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
@@ -175,16 +180,18 @@ def time_native(
     """All algorithms in both orders for a few rounds, then the best of them again."""
     names = tuning_file.algorithms(call.operation, len(call.ranks), call.message_bytes)
     settings = [tuning_file.settings(call.operation, name) for name in names]
-    ways = [NativeWay(one, used) for used in ((), order) for one in settings]
+    algorithms = [NativeAlgorithm(one, used) for used in ((), order) for one in settings]
     pilot = program.time(
-        *(call, [], ways),
+        *(call, [], algorithms),
         time_s=0.0,
         min_rounds=PILOT_ROUNDS,
         max_rounds=PILOT_ROUNDS,
         drops_slower=False,
     )
     best = [best_of(pilot, range(1 + start, 1 + start + len(names))) for start in (0, len(names))]
-    again = [NativeWay(order=order)] + [ways[column - 1] for column in best if column is not None]
+    again = [NativeAlgorithm(order=order)] + [
+        algorithms[column - 1] for column in best if column is not None
+    ]
     times = program.time(call, [], again, time_s=time_s, drops_slower=False)
     rounds = len(times.rounds_s)
     columns = [times.rounds_s[:, 0], times.rounds_s[:, 1]]
@@ -199,6 +206,6 @@ def time_native(
 
 
 def best_of(times: CollectiveTimes, columns: range) -> int | None:
-    """The way of these with the least median time; None where none was right."""
+    """The algorithm of these with the least median time; None where none was right."""
     right = [column for column in columns if times.is_right[column]]
     return min(right, key=lambda column: float(np.median(times.rounds_s[:, column])), default=None)

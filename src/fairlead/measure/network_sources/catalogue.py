@@ -49,7 +49,7 @@ def network_from(source: NetworkSource, cluster: Cluster | None) -> Network | Ho
     Raises:
         Error: It cannot be had, or nothing says which hosts are to be measured.
     """
-    known = source.at_hand(cluster)
+    known = source.look_up(cluster)
     if known is not None:
         return known
     if cluster is None:

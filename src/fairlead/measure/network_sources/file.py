@@ -18,7 +18,7 @@ class FileSource(NetworkSource):
         """Any text: if it is no other source, it is a file, or an error names it."""
         return text is not None
 
-    def at_hand(self, cluster: Cluster | None) -> Network:
+    def look_up(self, cluster: Cluster | None) -> Network:
         """The network of the file."""
         del cluster
         return Network.load(self.name)

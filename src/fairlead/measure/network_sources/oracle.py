@@ -24,7 +24,7 @@ class OracleSource(NetworkSource):
         """By its begin."""
         return text is not None and text.startswith(PREFIX)
 
-    def at_hand(self, cluster: Cluster | None) -> Network:
+    def look_up(self, cluster: Cluster | None) -> Network:
         """The network as it is at this moment."""
         if cluster is None:
             raise InputError(f"{self.name}: which hosts are asked about is not said")

@@ -67,7 +67,7 @@ class KeptSource(ProbeSource):
         """The default, if the user names no source."""
         return text is None
 
-    def at_hand(self, cluster: Cluster | None) -> Network | None:
+    def look_up(self, cluster: Cluster | None) -> Network | None:
         """The kept network after a check; None if there is none, or if it has changed."""
         assert cluster is not None
         how, path = self.measuring, self.profile_path(cluster)

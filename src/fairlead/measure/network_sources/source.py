@@ -92,7 +92,7 @@ class NetworkSource(abc.ABC):
         """Whether the user's text names a source of this kind."""
 
     @abc.abstractmethod
-    def at_hand(self, cluster: Cluster | None) -> Network | HostTree | None:
+    def look_up(self, cluster: Cluster | None) -> Network | HostTree | None:
         """The network, or a tree, without measuring all of it; None if it must be measured.
 
         Args:
@@ -114,7 +114,7 @@ class NetworkSource(abc.ABC):
             Error: It cannot be had.
         """
         del unreachable
-        known = self.at_hand(cluster)
+        known = self.look_up(cluster)
         assert known is not None, f"{self.name}: a source that measures has to say how"
         return require_network(known, self.name)
 
@@ -134,7 +134,7 @@ class MeasuredSource(NetworkSource):
         """The word itself."""
         return text == cls.form
 
-    def at_hand(self, cluster: Cluster | None) -> Network | None:
+    def look_up(self, cluster: Cluster | None) -> Network | None:
         """None: it is always measured."""
         del cluster
         return None

@@ -35,7 +35,7 @@ class TopologySource(NetworkSource):
         """By the ending of the name."""
         return text is not None and text.endswith(".topo.npz")
 
-    def at_hand(self, cluster: Cluster | None) -> Network:
+    def look_up(self, cluster: Cluster | None) -> Network:
         """The network of the file, by hops."""
         topology = Topology.load(self.name)
         names = topology.hosts if cluster is None else cluster.hosts

@@ -21,7 +21,7 @@ class TreeSource(NetworkSource):
         """By the ending of the name."""
         return text is not None and text.endswith(".toml")
 
-    def at_hand(self, cluster: Cluster | None) -> HostTree:
+    def look_up(self, cluster: Cluster | None) -> HostTree:
         """The tree of the file."""
         del cluster
         return read_host_tree(Path(self.name))

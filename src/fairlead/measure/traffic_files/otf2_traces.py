@@ -16,7 +16,7 @@ from typing import Any
 from fairlead.errors import InputError
 from fairlead.files.package_folders import data_folder
 from fairlead.measure.traffic_files.rank_matrix import MAX_RANKS, RankMatrix, traffic_of
-from fairlead.model.traffic import Traffic, Uncounted
+from fairlead.model.traffic import Traffic, Untraced
 
 __all__ = ["read_otf2"]
 
@@ -44,8 +44,8 @@ def read_otf2(path: Path) -> Traffic:
     origin: dict[str, Any] = {"how": "given", "file": str(path), "counted_by": "OTF2"}
     if found["num_collective_calls"]:
         origin["left_out"] = f"{found['num_collective_calls']} collective calls"
-    lost = Uncounted(messages=found["lost_messages"], bytes=found["lost_bytes"])
-    return dataclasses.replace(traffic_of(sent, RankMatrix(), num_ranks, origin), uncounted=lost)
+    lost = Untraced(messages=found["lost_messages"], bytes=found["lost_bytes"])
+    return dataclasses.replace(traffic_of(sent, RankMatrix(), num_ranks, origin), untraced=lost)
 
 
 def _add_up(path: Path) -> dict[str, Any]:

@@ -173,7 +173,7 @@ static void exchange_messages(void) {
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   const struct buffers from = make_buffers(most_bytes);
   const struct buffers to = make_buffers(most_bytes);
-  // The second one is that of an envelope.
+  // The second one is that of a rendezvous header.
   const int sizes[] = {1, 23, 100, 4096, most_bytes};
   for (int size = 0; size < 5; ++size) {
     for (int kinds = 0; kinds < num_memory_kinds * num_memory_kinds; ++kinds) {

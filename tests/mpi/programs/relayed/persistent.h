@@ -118,8 +118,8 @@ static void started_after_probe(void) {
   }
 }
 
-// A probe pulls out what came before the message that it finds, also what is smaller than an
-// envelope: receives of all are started, and their messages come to them, in order.
+// A probe extracts what came before the message that it finds, also what is smaller than a
+// rendezvous header: receives of all are started, and their messages come to them, in order.
 static void started_in_order(void) {
   enum { kNum = 4 };
   const int sizes[kNum] = {8, 60, 60000, kLarge};

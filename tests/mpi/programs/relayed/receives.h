@@ -76,7 +76,7 @@ static void probes(void) {
     }
     MPI_Status status;
     int flag = 0;
-    // The third one first, which may pull out those before it.
+    // The third one first, which may extract those before it.
     MPI_Probe(previous, 2, comm, &status);
     CHECK(count_of(&status) == kLarge && status.MPI_SOURCE == previous);
     while (!flag) MPI_Iprobe(MPI_ANY_SOURCE, 1, comm, &flag, &status);
@@ -193,7 +193,7 @@ static void truncated_exchanges(void) {
   MPI_Comm_free(&own);
 }
 
-// An empty message that a probe of a later one has pulled out of the MPI.
+// An empty message that a probe of a later one has extracted.
 static void empty_exchange_after_a_probe(void) {
   unsigned char* out = filled(kLarge, seed_of(rank, 54));
   unsigned char* in = room(kLarge);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which way of a collective is taken, and the rules that follow."""
+"""Which algorithm of a collective is taken, and the rules that follow."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ HOSTS = frozenset("ab")
 KIND = CallKind("allgather", 4096, HOSTS, 4)
 
 
-def chosen(*ways_s: list[float], is_right: list[bool] | None = None) -> Choice:
-    rounds_s = np.array(ways_s).T
-    times = CollectiveTimes(is_right or [True] * len(ways_s), rounds_s)
-    names = ["ring", "forest", "linear"][: len(ways_s) - 1]
+def chosen(*times_s: list[float], is_right: list[bool] | None = None) -> Choice:
+    rounds_s = np.array(times_s).T
+    times = CollectiveTimes(is_right or [True] * len(times_s), rounds_s)
+    names = ["ring", "forest", "linear"][: len(times_s) - 1]
     return choose(KIND, names, times)
 
 
@@ -58,14 +58,14 @@ def test_three_candidates_need_more_rounds_than_one() -> None:
     assert not chosen([1.0] * 6, [0.5] * 6, [0.9] * 6, [0.9] * 6).is_taken
 
 
-def test_way_that_delivered_something_else_is_never_taken() -> None:
+def test_algorithm_that_delivered_something_else_is_never_taken() -> None:
     choice = chosen([1.0] * 8, [math.nan] * 8, is_right=[True, False])
 
     assert choice.name is None
     assert not choice.is_taken
 
 
-def test_way_that_another_one_beat_in_the_first_rounds_is_not_called_the_fastest() -> None:
+def test_algorithm_that_another_one_beat_in_the_first_rounds_is_not_called_the_fastest() -> None:
     kept = [0.8] * 4 + [1.0] * 5
     dropped = [0.82] * 4 + [math.nan] * 5
 
@@ -74,7 +74,7 @@ def test_way_that_another_one_beat_in_the_first_rounds_is_not_called_the_fastest
     assert (choice.is_taken, choice.name, choice.num_rounds) == (False, "forest", 9)
 
 
-def test_way_that_was_dropped_is_not_taken_and_seen_as_slower() -> None:
+def test_algorithm_that_was_dropped_is_not_taken_and_seen_as_slower() -> None:
     choice = chosen([1.0] * 8, [2.0] * 4 + [math.nan] * 4)
 
     assert not choice.is_taken

@@ -25,7 +25,7 @@ struct Arrived {
   [[nodiscard]] std::span<const std::byte> span() const { return {bytes.get(), size_bytes}; }
 };
 
-class Inbox {
+class ReassemblyBuffer {
  public:
   /// Puts a segment in its place; what came before, or is of a message already taken, is dropped.
   /// @pre the header is a valid one of kind data, the payload has its size and its digest
@@ -36,7 +36,7 @@ class Inbox {
   /// The message, if it is complete. It is then forgotten.
   [[nodiscard]] std::optional<Arrived> take(std::uint32_t src_rank, std::uint64_t message);
   /// Drops what has come and what will come of a message.
-  void refuse(std::uint32_t src_rank, std::uint64_t message);
+  void reject(std::uint32_t src_rank, std::uint64_t message);
 
   [[nodiscard]] std::size_t num_messages() const { return messages_.size(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a program that reorders runs; written once, before the first use.
+// What reordering keeps in a process; written once, before the first use.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 namespace fairlead::intercept {
 
 /// The plan, and the host of each process of MPI_COMM_WORLD.
-struct Site {
+struct ReorderState {
   ReorderPlan plan;
   std::vector<std::int32_t> host_of_world_rank;
   int world_rank = 0;
@@ -19,8 +19,8 @@ struct Site {
   std::atomic<int> num_reordered{0};
 };
 
-/// The site of this program; never destroyed, and but for its count constant while ranks are
+/// The state of this process; never destroyed, and but for its count constant while ranks are
 /// reordered.
-[[nodiscard]] Site& site();
+[[nodiscard]] ReorderState& reorder_state();
 
 }  // namespace fairlead::intercept

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts messages together.
-#include "endpoint/inbox.hpp"
+#include "endpoint/reassembly_buffer.hpp"
 
 #include <algorithm>
 
@@ -17,12 +17,12 @@ bool is_whole_segment(const FrameHeader& header) {
 
 }  // namespace
 
-bool Inbox::is_taken(const Key& key) const {
+bool ReassemblyBuffer::is_taken(const Key& key) const {
   const auto found = taken_of_rank_.find(key.first);
   return found != taken_of_rank_.end() && found->second.has(key.second);
 }
 
-bool Inbox::add(const FrameHeader& header, std::span<const std::byte> payload) {
+bool ReassemblyBuffer::add(const FrameHeader& header, std::span<const std::byte> payload) {
   if (!is_whole_segment(header)) return false;
   const Key key{header.src_rank, header.message};
   if (is_taken(key)) return true;
@@ -44,12 +44,12 @@ bool Inbox::add(const FrameHeader& header, std::span<const std::byte> payload) {
   return true;
 }
 
-bool Inbox::is_complete(std::uint32_t src_rank, std::uint64_t message) const {
+bool ReassemblyBuffer::is_complete(std::uint32_t src_rank, std::uint64_t message) const {
   const auto found = messages_.find({src_rank, message});
   return found != messages_.end() && found->second.num_missing == 0;
 }
 
-std::optional<Arrived> Inbox::take(std::uint32_t src_rank, std::uint64_t message) {
+std::optional<Arrived> ReassemblyBuffer::take(std::uint32_t src_rank, std::uint64_t message) {
   const auto found = messages_.find({src_rank, message});
   if (found == messages_.end() || found->second.num_missing != 0) return std::nullopt;
   Arrived arrived = std::move(found->second.content);
@@ -58,7 +58,7 @@ std::optional<Arrived> Inbox::take(std::uint32_t src_rank, std::uint64_t message
   return arrived;
 }
 
-void Inbox::refuse(std::uint32_t src_rank, std::uint64_t message) {
+void ReassemblyBuffer::reject(std::uint32_t src_rank, std::uint64_t message) {
   messages_.erase({src_rank, message});
   taken_of_rank_[src_rank].add(message);
 }

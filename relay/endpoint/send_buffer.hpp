@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "endpoint/endpoint_config.hpp"
-#include "endpoint/lane.hpp"
+#include "endpoint/send_queue.hpp"
 #include "routing/message_class.hpp"
 #include "routing/path_rule.hpp"
 #include "routing/slowdown_detector.hpp"
@@ -35,21 +35,21 @@ struct Departure {
   }
 };
 
-class Outbox {
+class SendBuffer {
  public:
   /// Bytes that a receiver takes before it has matched their messages.
-  static constexpr std::uint64_t kUnclaimedBytes = std::uint64_t{16} << 20U;
+  static constexpr std::uint64_t kUnmatchedBytes = std::uint64_t{16} << 20U;
   /// Bytes of messages that are kept until they are acknowledged. Beyond that the MPI carries
   /// messages, and makes a sender that is ahead of its receiver wait.
   static constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{256} << 20U;
 
-  Outbox(const EndpointConfig& config, Time now);
+  SendBuffer(const EndpointConfig& config, Time now);
 
-  /// The way of the next message to a rank. Messages to one host that overlap go the same way: else
-  /// none of them would show what its way is worth.
-  [[nodiscard]] Way way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
+  /// The mode of the next message to a rank. Messages to one host that overlap go in the same mode:
+  /// else none of them would show what its mode is worth.
+  [[nodiscard]] TransferMode mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
   /// Whether a message of this size may be kept; a larger one than all may be the only one.
-  [[nodiscard]] bool has_room(std::uint64_t bytes) const {
+  [[nodiscard]] bool has_space(std::uint64_t bytes) const {
     return kept_bytes_ == 0 || kept_bytes_ + bytes <= kMaxKeptBytes;
   }
   /// Whether routers are expected to be faster now, without a trial.
@@ -57,22 +57,23 @@ class Outbox {
   /// The number of a message that is to come, from 1 for each receiver.
   std::uint64_t reserve(std::uint32_t dst_rank);
   /// The message does not come.
-  void give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes, Way way,
+  void give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes, TransferMode mode,
                Time now);
   /// Takes a message.
-  void add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, Way way, Time now);
+  void add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, TransferMode mode,
+           Time now);
   /// The same with the next number, which it returns.
-  std::uint64_t add(std::uint32_t dst_rank, Payload payload, Way way, Time now) {
+  std::uint64_t add(std::uint32_t dst_rank, Payload payload, TransferMode mode, Time now) {
     const std::uint64_t number = reserve(dst_rank);
-    add(dst_rank, number, std::move(payload), way, now);
+    add(dst_rank, number, std::move(payload), mode, now);
     return number;
   }
-  /// The next segment for which a path has room.
+  /// The next segment for which a path has space.
   [[nodiscard]] std::optional<Departure> next(Time now, OwnRouter router);
 
   void acknowledge(const FrameHeader& header, Time now);
-  void claim(std::uint32_t dst_rank, std::uint64_t message);
-  void refuse(std::uint32_t dst_rank, std::uint64_t message, Time now);
+  void match(std::uint32_t dst_rank, std::uint64_t message);
+  void reject(std::uint32_t dst_rank, std::uint64_t message, Time now);
   /// Takes back what was sent too long ago, and closes those paths for a while.
   void expire(Time now);
   /// Lets messages that are late on the direct path leave it, with what is still to be sent.
@@ -84,14 +85,14 @@ class Outbox {
 
   [[nodiscard]] bool is_empty() const { return messages_.empty(); }
   [[nodiscard]] const std::vector<PathState>& paths_to(std::uint16_t host) const {
-    return lanes_[host].paths;
+    return queues_[host].paths;
   }
   /// The use of each of these paths but the last one, for later runs; empty where nothing is to be
   /// kept.
   [[nodiscard]] std::vector<PathUse> uses_of_paths_to(std::uint16_t host) const {
-    return lanes_[host].rule->uses();
+    return queues_[host].rule->uses();
   }
-  /// What acknowledgements have shown of hops.
+  /// What acks have shown of hops.
   [[nodiscard]] const LinkTable& links() const { return *links_; }
 
  private:
@@ -100,7 +101,7 @@ class Outbox {
     std::vector<bool> is_acknowledged;
     std::size_t num_left = 0;
     Sending sending{};
-    bool is_claimed = false;
+    bool is_matched = false;
   };
   struct InFlight {
     std::size_t path;
@@ -113,15 +114,16 @@ class Outbox {
   /// State of messages that are alike.
   struct ClassState {
     SlowdownDetector detector;
-    Way last_way = Way::mpi;
+    TransferMode last_mode = TransferMode::mpi;
   };
 
-  [[nodiscard]] Way choose_way(Lane& lane, std::uint64_t bytes, Time now);
+  [[nodiscard]] TransferMode choose_mode(SendQueue& queue, std::uint64_t bytes, Time now);
   [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
-  [[nodiscard]] std::optional<Departure> next_of(Lane& lane, Time now, OwnRouter router);
+  [[nodiscard]] std::optional<Departure> next_of(SendQueue& queue, Time now, OwnRouter router);
   void learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now);
-  [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
-  void end_claim_of(const MessageKey& key);
+  [[nodiscard]] Departure depart(SendQueue& queue, std::size_t path, const SegmentKey& segment,
+                                 Time now);
+  void remove_unmatched(const MessageKey& key);
   void erase(std::map<MessageKey, Message>::iterator message);
   [[nodiscard]] bool bypasses_routers(const SegmentKey& segment, const InFlight& sent) const;
   void take_back(std::map<SegmentKey, InFlight>::iterator found);
@@ -132,20 +134,20 @@ class Outbox {
   std::uint16_t host_;
   std::vector<std::uint16_t> host_of_rank_;
   bool has_pauses_;
-  /// Shared with the rules of all lanes.
+  /// Shared with the rules of all send queues.
   std::shared_ptr<LinkTable> links_;
-  std::vector<Lane> lanes_;
+  std::vector<SendQueue> queues_;
   std::vector<std::uint64_t> last_number_of_rank_;
-  /// Messages that are to come, and whether their receiver has matched or refused them already: it
-  /// may have the envelope before the message is here.
+  /// Messages that are to come, and whether their receiver has matched or rejected them already: it
+  /// may have the rendezvous header before the message is here.
   std::map<MessageKey, bool> reserved_;
   /// What receivers have, or are about to have, without having matched it.
-  std::map<MessageKey, std::uint64_t> unclaimed_;
-  std::vector<std::uint64_t> unclaimed_bytes_of_rank_;
+  std::map<MessageKey, std::uint64_t> unmatched_;
+  std::vector<std::uint64_t> unmatched_bytes_of_rank_;
   std::map<MessageKey, Message> messages_;
   std::uint64_t kept_bytes_ = 0;
   std::map<SegmentKey, InFlight> in_flight_;
-  std::size_t next_lane_ = 0;
+  std::size_t next_queue_ = 0;
   std::map<MessageClass, ClassState> state_of_class_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a receiver sends to the senders of messages: claims and refusals, each repeated by another
-// way until there is an ack of it. Pure: no sockets, no threads, no clock.
+// What a receiver sends to the senders of messages: matches and rejections, each repeated by
+// another path until there is an ack of it. Pure: no sockets, no threads, no clock.
 #pragma once
 
 #include <chrono>
@@ -17,25 +17,25 @@
 namespace fairlead::relay {
 
 /// One to be sent now.
-struct Notice {
+struct ControlMessage {
   FrameHeader header;
   /// Not by routers, but by a connection with the sender of the message.
   bool bypasses_routers = false;
 };
 
-class Notices {
+class ControlMessages {
  public:
   /// One that has no ack after this time is sent again.
   static constexpr std::chrono::milliseconds kRepeatTime{300};
 
-  explicit Notices(const EndpointConfig& config);
+  explicit ControlMessages(const EndpointConfig& config);
 
-  /// Takes a notice, unless the same one is on its way.
-  /// @param kind  claim or refusal
+  /// Takes a control message, unless the same one is on its way.
+  /// @param kind  match or rejection
   void add(std::uint32_t rank, std::uint64_t message, FrameKind kind);
-  /// Those whose turn it is, at first by the direct route, then without routers, then by relays.
-  [[nodiscard]] std::vector<Notice> due(Time now);
-  /// @param ack  that of a notice
+  /// Those whose turn it is, at first by the direct path, then without routers, then by relays.
+  [[nodiscard]] std::vector<ControlMessage> due(Time now);
+  /// @param ack  that of a control message
   void end(const FrameHeader& ack);
 
   [[nodiscard]] bool is_empty() const { return pending_.empty(); }
@@ -49,21 +49,21 @@ class Notices {
     Time next{};
   };
 
-  [[nodiscard]] Notice notice_of(const Pending& pending) const;
+  [[nodiscard]] ControlMessage control_message_of(const Pending& pending) const;
 
   std::uint32_t rank_;
   std::vector<std::uint16_t> host_of_rank_;
-  std::vector<std::vector<Route>> routes_of_host_;
+  std::vector<std::vector<HostPath>> paths_of_host_;
   std::map<Key, Pending> pending_;
 };
 
-[[nodiscard]] constexpr bool is_notice(FrameKind kind) {
-  return kind == FrameKind::claim || kind == FrameKind::refusal;
+[[nodiscard]] constexpr bool is_control_message(FrameKind kind) {
+  return kind == FrameKind::match || kind == FrameKind::reject;
 }
 
-/// The kind of the ack of a claim or a refusal.
+/// The kind of the ack of a match or a rejection.
 [[nodiscard]] constexpr FrameKind ack_of(FrameKind kind) {
-  return kind == FrameKind::claim ? FrameKind::claim_ack : FrameKind::refusal_ack;
+  return kind == FrameKind::match ? FrameKind::match_ack : FrameKind::reject_ack;
 }
 
 }  // namespace fairlead::relay

@@ -49,7 +49,7 @@ def take_turns(session: Session, decision: Decision) -> Decision:
 
 def reconsider_dropped(session: Session) -> None:
     """Let those placements be tried again that were dropped with another network or load."""
-    for names, history in session.log.slower.find_any().items():
+    for names, history in session.log.dropped.find_any().items():
         why = history.find_changed_load(names or ()) if names in history.find_dropped() else ""
         if why := why or _find_changed_network(session, history, names):
             session.log.try_again(names, why)

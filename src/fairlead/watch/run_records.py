@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the preload library has left in the folder of a run, a file of each process."""
+"""What the preload library has written into the folder of a run, a file of each process."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TypeVar
 from fairlead.errors import InputError
 from fairlead.files.json_files import read_json
 
-__all__ = ["left_records"]
+__all__ = ["read_records"]
 
 Model = TypeVar("Model")
 
 
-def left_records(folder: Path, name: str, model: type[Model]) -> list[Model]:
+def read_records(folder: Path, name: str, model: type[Model]) -> list[Model]:
     """The files NAME-RANK.json of a folder.
 
-    A process that does not see the folder leaves none; a damaged file counts as missing.
+    A process that does not see the folder writes none; a damaged file counts as missing.
 
     Args:
         folder: Folder of the run.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "relay/carried.hpp"
+#include "relay/relay_traffic.hpp"
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -28,7 +28,7 @@ nlohmann::ordered_json table_to(std::uint16_t host) {
   auto table = nlohmann::ordered_json::array();
   for (std::size_t path = 0; path < uses.size(); ++path) {
     if (uses[path] == PathUse::none) continue;
-    table.push_back({{"hops", paths[path].route.hops}, {"use", name_of(uses[path])}});
+    table.push_back({{"hops", paths[path].planned.hops}, {"use", name_of(uses[path])}});
   }
   return table;
 }
@@ -43,7 +43,7 @@ nlohmann::ordered_json measured_links() {
 
 }  // namespace
 
-void leave_carried() {
+void write_relay_traffic() {
   const Relay& relay = feature();
   auto by_mpi = nlohmann::ordered_json::array();
   auto paths = nlohmann::ordered_json::array();
@@ -58,8 +58,8 @@ void leave_carried() {
       if (path.sent_bytes == 0) continue;
       has_sent = true;
       // That without routers has none, and is none of the plan's paths.
-      const bool is_planned = !path.route.hops.empty();
-      const auto& hops = is_planned ? path.route.hops : std::vector<std::uint16_t>{host};
+      const bool is_planned = !path.planned.hops.empty();
+      const auto& hops = is_planned ? path.planned.hops : std::vector<std::uint16_t>{host};
       nlohmann::ordered_json facts = {{"hops", hops}, {"bytes", path.sent_bytes}};
       if (is_planned && path.has_learned) {
         facts["latency_s"] = path.latency_s;
@@ -78,7 +78,7 @@ void leave_carried() {
                                          {"paths", paths},
                                          {"table", table},
                                          {"links", measured_links()}};
-  leave_in_record("relay", static_cast<int>(relay.own_rank), record, "what paths carried");
+  write_record("relay", static_cast<int>(relay.own_rank), record, "what paths carried");
 }
 
 }  // namespace fairlead::intercept::relay

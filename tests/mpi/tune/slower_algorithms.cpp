@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways that are not timed any more: each of which another one has beaten in every round.
-#include "slower_ways.hpp"
+// Algorithms that are not timed any more: each of which another one has beaten in every round.
+#include "slower_algorithms.hpp"
 
 #include <vector>
 
@@ -20,18 +20,18 @@ std::vector<bool> left_after(const Rounds& rounds_s) {
 
 }  // namespace
 
-TEST_CASE("slower ways: one that another beat in each round ends, the first one stays") {
+TEST_CASE("slower algorithms: one that another beat in each round ends, the first one stays") {
   CHECK(left_after(Rounds{{9, 2, 3, 4}, {9, 5, 6, 4}}) ==
         std::vector<bool>{true, true, false, true});
   CHECK(left_after(Rounds{{1, 2, 3}, {1, 2, 3}}) == std::vector<bool>{true, false, false});
 }
 
-TEST_CASE("slower ways: of equal ones the earlier one stays, and a single win is enough") {
+TEST_CASE("slower algorithms: of equal ones the earlier one stays, and a single win is enough") {
   CHECK(left_after(Rounds{{9, 2, 2}, {9, 3, 3}}) == std::vector<bool>{true, true, false});
   CHECK(left_after(Rounds{{9, 2, 3}, {9, 2, 3}, {9, 4, 3}}) == std::vector<bool>{true, true, true});
 }
 
-TEST_CASE("slower ways: one that was not timed beats none") {
+TEST_CASE("slower algorithms: one that was not timed beats none") {
   std::vector<bool> is_timed{true, false, true};
   drop_slower({{9, 0, 2}, {9, 0, 3}}, is_timed);
   CHECK(is_timed == std::vector<bool>{true, false, true});

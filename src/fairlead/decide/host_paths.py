@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the ways around slow pairs of hosts."""
+"""Finds the paths around slow pairs of hosts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from fairlead.decide.denoised_network import remove_noise
 from fairlead.decide.noise import with_pooled_noise
 from fairlead.model.network import Matrix, Network
-from fairlead.model.path_table import SEGMENT_BYTES, PathTable, Route
+from fairlead.model.path_table import SEGMENT_BYTES, HostPath, PathTable
 
 __all__ = [
     "DEFAULT_MAX_RELAYS",
@@ -20,13 +20,13 @@ __all__ = [
 ]
 
 DEFAULT_MAX_RELAYS = 3
-"""Relayed routes of a pair: more share the same interfaces and add little."""
+"""Relayed paths of a pair: more share the same interfaces and add little."""
 
 MOST_RELAYS = {"trials": DEFAULT_MAX_RELAYS, "mcm": 16}
 """The same by the rule of a run: MCM searches one path after the other, among all hosts."""
 
 MESSAGE_BYTES = float(1 << 20)
-"""Size for which routes are compared, that of MCM's experiment."""
+"""Size for which paths are compared, that of MCM's experiment."""
 
 HOP_S = 50e-6
 """What a router is assumed to add to the latency of a path."""
@@ -36,10 +36,10 @@ _MARGIN_RATIO = 1.1
 (relay/routing/trial_estimates.hpp)."""
 
 _WORST_RATIO = 4.0
-"""A route that takes longer than the direct one by this is no help as a stripe either."""
+"""A path that takes longer than the direct one by this is no help as a stripe either."""
 
 _LEAST_PART = 0.1
-"""A route by two relays has to add so much to what the others of its pair carry together, since it
+"""A path by two relays has to add so much to what the others of its pair carry together, since it
 loads two third hosts."""
 
 _FASTEST_BPS = 1e12
@@ -47,11 +47,11 @@ _FASTEST_BPS = 1e12
 
 
 def path_table(network: Network, max_relays: int = DEFAULT_MAX_RELAYS) -> PathTable:
-    """The direct route of each pair, and its best ones with relays.
+    """The direct path of each pair, and its best ones with relays.
 
     Args:
         network: All pairs measured.
-        max_relays: Routes of a pair by one relay at most. Where there are no more of them, one by
+        max_relays: Paths of a pair by one relay at most. Where there are no more of them, one by
             two relays follows if it adds enough.
 
     Raises:
@@ -59,16 +59,16 @@ def path_table(network: Network, max_relays: int = DEFAULT_MAX_RELAYS) -> PathTa
     """
     network.pair_costs("bytes")  # refuses what was not measured
     num_hosts = network.num_hosts
-    routes: list[Route] = []
+    paths: list[HostPath] = []
     for src in range(num_hosts):
         for dst in range(num_hosts):
             if src != dst:
-                by_one = _routes(network, src, dst)
-                routes += by_one[: 1 + max_relays]
+                by_one = _paths(network, src, dst)
+                paths += by_one[: 1 + max_relays]
                 if len(by_one) <= 1 + max_relays:
-                    routes += _route_by_two(network, by_one)
+                    paths += _path_by_two(network, by_one)
     return PathTable(
-        tuple(network.hosts), tuple(routes), _capacities(network), _segment_times(network)
+        tuple(network.hosts), tuple(paths), _capacities(network), _segment_times(network)
     )
 
 
@@ -86,7 +86,7 @@ def probed_path_table(network: Network, max_relays: int = DEFAULT_MAX_RELAYS) ->
 
 def faster_pairs(table: PathTable) -> list[tuple[int, int]]:
     """Pairs of hosts whose messages of 1 MiB are expected to be relayed: [(src, dst)]."""
-    pairs = [(route.src, route.dst) for route in table.routes if route.is_direct]
+    pairs = [(path.src, path.dst) for path in table.paths if path.is_direct]
     return [pair for pair in pairs if _is_faster(table, *pair)]
 
 
@@ -99,28 +99,28 @@ def several_connections_pairs(network: Network, table: PathTable) -> list[tuple[
     if network.nic_out_Bps is None or network.nic_in_Bps is None:
         return []
     return [
-        (route.src, route.dst)
-        for route in table.routes
-        if route.is_direct
-        and table.capacity_Bps[route.src][route.dst] > _MARGIN_RATIO**2 * route.bandwidth_Bps
+        (path.src, path.dst)
+        for path in table.paths
+        if path.is_direct
+        and table.capacity_Bps[path.src][path.dst] > _MARGIN_RATIO**2 * path.bandwidth_Bps
     ]
 
 
 def _is_faster(table: PathTable, src: int, dst: int) -> bool:
-    routes = table.between(src, dst)
-    rate_Bps = min(sum(route.bandwidth_Bps for route in routes), table.capacity_Bps[src][dst])
-    together_s = max(route.latency_s for route in routes) + MESSAGE_BYTES / rate_Bps
-    return _MARGIN_RATIO * together_s < routes[0].transfer_s(MESSAGE_BYTES)
+    paths = table.between(src, dst)
+    rate_Bps = min(sum(path.bandwidth_Bps for path in paths), table.capacity_Bps[src][dst])
+    together_s = max(path.latency_s for path in paths) + MESSAGE_BYTES / rate_Bps
+    return _MARGIN_RATIO * together_s < paths[0].transfer_s(MESSAGE_BYTES)
 
 
-def _routes(network: Network, src: int, dst: int) -> list[Route]:
-    """The direct route, then the useful ones by one relay, the fastest first."""
+def _paths(network: Network, src: int, dst: int) -> list[HostPath]:
+    """The direct path, then the useful ones by one relay, the fastest first."""
     latency_s = network.latency_s
     rate_Bps = np.minimum(network.bandwidth_Bps, _FASTEST_BPS)
-    direct = Route(src, (dst,), _positive(latency_s[src, dst]), float(rate_Bps[src, dst]))
+    direct = HostPath(src, (dst,), _positive(latency_s[src, dst]), float(rate_Bps[src, dst]))
     others = [host for host in range(network.num_hosts) if host not in (src, dst)]
     relayed = [
-        Route(
+        HostPath(
             src,
             (relay, dst),
             _positive(latency_s[src, relay] + latency_s[relay, dst]) + HOP_S,
@@ -129,13 +129,13 @@ def _routes(network: Network, src: int, dst: int) -> list[Route]:
         for relay in others
     ]
     worst_s = _WORST_RATIO * direct.transfer_s(MESSAGE_BYTES)
-    useful = [route for route in relayed if route.transfer_s(MESSAGE_BYTES) < worst_s]
-    useful.sort(key=lambda route: route.transfer_s(MESSAGE_BYTES))
+    useful = [path for path in relayed if path.transfer_s(MESSAGE_BYTES) < worst_s]
+    useful.sort(key=lambda path: path.transfer_s(MESSAGE_BYTES))
     return [direct, *useful]
 
 
-def _route_by_two(network: Network, others: list[Route]) -> list[Route]:
-    """The widest path by two relays through what a pair's other routes leave of the network.
+def _path_by_two(network: Network, others: list[HostPath]) -> list[HostPath]:
+    """The widest path by two relays through what a pair's other paths leave of the network.
 
     This is a step of Ford and Fulkerson's maximum flow, without taking back what others carry.
     """
@@ -147,12 +147,12 @@ def _route_by_two(network: Network, others: list[Route]) -> list[Route]:
     alike_Bps = np.full(network.num_hosts, rate_Bps.max())
     out_Bps = _known_or(network.nic_out_Bps, alike_Bps).copy()
     in_Bps = _known_or(network.nic_in_Bps, alike_Bps).copy()
-    for route in others:
-        way = [src, *route.hops]
-        from_src[way[1]] -= route.bandwidth_Bps
-        to_dst[way[-2]] -= route.bandwidth_Bps
-        out_Bps[way[:-1]] -= route.bandwidth_Bps
-        in_Bps[way[1:]] -= route.bandwidth_Bps
+    for path in others:
+        hosts = [src, *path.hops]
+        from_src[hosts[1]] -= path.bandwidth_Bps
+        to_dst[hosts[-2]] -= path.bandwidth_Bps
+        out_Bps[hosts[:-1]] -= path.bandwidth_Bps
+        in_Bps[hosts[1:]] -= path.bandwidth_Bps
     # [first relay, second relay]: the least of the three hops and the four interfaces.
     to_first = np.minimum(np.minimum(from_src, out_Bps[src]), np.minimum(in_Bps, out_Bps))
     from_second = np.minimum(np.minimum(to_dst, in_Bps[dst]), np.minimum(in_Bps, out_Bps))
@@ -160,12 +160,12 @@ def _route_by_two(network: Network, others: list[Route]) -> list[Route]:
     width_Bps[[src, dst], :] = width_Bps[:, [src, dst]] = 0.0
     first, second = divmod(int(np.argmax(width_Bps)), network.num_hosts)
     added_Bps = float(width_Bps[first, second])
-    if added_Bps < _LEAST_PART * sum(route.bandwidth_Bps for route in others):
+    if added_Bps < _LEAST_PART * sum(path.bandwidth_Bps for path in others):
         return []
     hops = (first, second, dst)
     pairs = zip((src, first, second), hops, strict=True)
     latency_s = _positive(sum(network.latency_s[pair] for pair in pairs)) + 2 * HOP_S
-    return [Route(src, hops, latency_s, added_Bps)]
+    return [HostPath(src, hops, latency_s, added_Bps)]
 
 
 def _positive(latency_s: float) -> float:

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "routing/way_rate.hpp"
+#include "routing/mode_rate.hpp"
 
 #include <algorithm>
 
 namespace fairlead::relay {
 
-WayRate WayRate::preferred() const {
-  WayRate same = *this;
+ModeRate ModeRate::preferred() const {
+  ModeRate same = *this;
   same.is_preferred_ = true;
   return same;
 }
 
-void WayRate::learn(std::uint64_t bytes, double seconds) {
+void ModeRate::learn(std::uint64_t bytes, double seconds) {
   // A small message is mostly latency, which says nothing of the rate.
   const double busy_s = std::max({seconds - latency_s_, 0.25 * seconds, 1e-6});
   last_Bps_[num_learned_ % last_Bps_.size()] = static_cast<double>(bytes) / busy_s;
   ++num_learned_;
 }
 
-double WayRate::expected_s(std::uint64_t bytes) const {
+double ModeRate::expected_s(std::uint64_t bytes) const {
   return latency_s_ + static_cast<double>(bytes) / rate_Bps();
 }
 
-double WayRate::planned_s(std::uint64_t bytes) const {
+double ModeRate::planned_s(std::uint64_t bytes) const {
   return latency_s_ + static_cast<double>(bytes) / planned_Bps_;
 }
 
-double WayRate::rate_Bps() const {
+double ModeRate::rate_Bps() const {
   if (num_learned_ == 0) return planned_Bps_;
   auto known = last_Bps_;
   const std::size_t count = std::min(num_learned_, known.size());

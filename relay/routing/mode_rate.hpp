@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What whole messages take on each way to a host.
+// What whole messages take in each transfer mode to a host.
 #pragma once
 
 #include <array>
@@ -9,16 +9,16 @@
 
 namespace fairlead::relay {
 
-/// What whole messages took on one way: the median of the last three, so that one of them that was
+/// What whole messages took in one mode: the median of the last three, so that one of them that was
 /// disturbed decides nothing; the fastest until there are three, since the first ones open
 /// connections; the plan before there is any.
-class WayRate {
+class ModeRate {
  public:
-  WayRate(double planned_Bps, double latency_s)
+  ModeRate(double planned_Bps, double latency_s)
       : planned_Bps_(planned_Bps), latency_s_(latency_s) {}
 
-  /// The fastest of the last three counts. So a way is left only for one that is clearly faster.
-  [[nodiscard]] WayRate preferred() const;
+  /// The fastest of the last three counts. So a mode is left only for one that is clearly faster.
+  [[nodiscard]] ModeRate preferred() const;
 
   void learn(std::uint64_t bytes, double seconds);
   /// What was learned is not true any more.
@@ -37,14 +37,14 @@ class WayRate {
   bool is_preferred_ = false;
 };
 
-/// Rates of all ways to a host.
-struct WayRates {
-  WayRate direct;
-  WayRate striped;
+/// Rates of all modes to a host.
+struct ModeRates {
+  ModeRate direct;
+  ModeRate striped;
   /// Several connections of the direct path; nothing where there are none.
-  std::optional<WayRate> parallel{};
+  std::optional<ModeRate> parallel{};
   /// The best path over other hosts alone; nothing where there is none.
-  std::optional<WayRate> relayed{};
+  std::optional<ModeRate> relayed{};
 };
 
 }  // namespace fairlead::relay

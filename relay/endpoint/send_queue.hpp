@@ -37,32 +37,32 @@ struct SegmentKey {
 /// How a message goes, and what its time can show.
 struct Sending {
   /// As the rule chose it.
-  Way way = Way::striped;
+  TransferMode mode = TransferMode::striped;
   /// That of the segments that are still to be sent, where it has become another one.
-  std::optional<Way> changed_way{};
+  std::optional<TransferMode> changed_mode{};
   std::uint64_t bytes = 0;
   Time began{};
   /// It had to wait for others to the same host.
   bool overlaps = false;
-  /// The lane's when it began.
+  /// The queue's when it began.
   std::uint64_t period = 0;
-  /// Other messages went another way at the same time, or it waited for the receiver.
+  /// Other messages went in another mode at the same time, or it waited for the receiver.
   bool has_unusable_time = false;
-  /// The rule learns nothing of it: it was late and has left its way, of which the rule knows, or
-  /// it is no larger than an envelope, so that its time is that of the processes and not of the
-  /// path.
+  /// The rule learns nothing of it: it was late and has left its mode, of which the rule knows, or
+  /// it is no larger than a rendezvous header, so that its time is that of the processes and not of
+  /// the path.
   bool is_untimed = false;
   /// Where the rule takes one path for all of it.
   std::optional<std::size_t> path{};
 
-  [[nodiscard]] Way current_way() const { return changed_way.value_or(way); }
+  [[nodiscard]] TransferMode current_mode() const { return changed_mode.value_or(mode); }
 };
 
-struct Lane {
+struct SendQueue {
   /// Segments that no path has acknowledged after this time at least are sent again.
   static constexpr std::chrono::milliseconds kLeastTimeout{300};
   /// That time doubles up to the first where nothing is acknowledged, and grows up to the second
-  /// where acknowledgements come too late (RFC 6298, 2.5).
+  /// where acks come too late (RFC 6298, 2.5).
   static constexpr std::chrono::milliseconds kLongestDoubled{8000};
   static constexpr std::chrono::milliseconds kLongestTimeout{60000};
 
@@ -74,40 +74,40 @@ struct Lane {
   /// After which segments are sent again at the earliest.
   Clock::duration least_timeout = kLeastTimeout;
 
-  /// @param links  what all lanes learn together
-  Lane(const EndpointConfig& config, std::size_t host,
-       const std::shared_ptr<const LinkTable>& links, Time now);
+  /// @param links  what all send queues learn together
+  SendQueue(const EndpointConfig& config, std::size_t host,
+            const std::shared_ptr<const LinkTable>& links, Time now);
 
   /// Whether there is more than the direct path, and that without routers.
   [[nodiscard]] bool has_choice() const { return paths.size() >= 3; }
-  /// A message to this host is to be sent; before its way is asked for.
+  /// A message to this host is to be sent; before its mode is asked for.
   void resume_if_idle(Time now);
   /// When messages followed after a pause of the program; intervals that begin before show nothing.
   [[nodiscard]] Time resumed() const { return resumed_; }
-  /// The way of the next message. Those that overlap go the same way: else none of them would show
-  /// what its way is worth.
-  [[nodiscard]] Way next_way(std::uint64_t bytes, Time now);
-  /// A message starts. If its time cannot be used, as others on another way are under way, neither
+  /// The mode of the next message. Those that overlap go in the same mode: else none of them would
+  /// show what its mode is worth.
+  [[nodiscard]] TransferMode next_mode(std::uint64_t bytes, Time now);
+  /// A message starts. If its time cannot be used, as others in another mode are under way, neither
   /// do they.
-  [[nodiscard]] Sending start(Way way, std::uint64_t bytes, Time now);
+  [[nodiscard]] Sending start(TransferMode mode, std::uint64_t bytes, Time now);
   /// The path of a segment; none if it has to wait.
   [[nodiscard]] std::optional<std::size_t> choose(Sending& sending, std::uint64_t bytes, Time now,
                                                   OwnRouter router);
-  /// Whether the messages of this period may be late on their way, which others could carry.
+  /// Whether the messages of this period may be late in their mode, which others could carry.
   [[nodiscard]] bool may_be_late(Time now) const;
   [[nodiscard]] bool is_of_period(const Sending& sending) const {
     return !sending.is_untimed && sending.period == period_;
   }
-  /// Lets the messages of this period leave their way if the next of them is late.
-  /// @return the way of what is still to be sent
-  [[nodiscard]] std::optional<Way> leave_if_late(const Sending& next, Time now);
+  /// Lets the messages of this period leave their mode if the next of them is late.
+  /// @return the mode of what is still to be sent
+  [[nodiscard]] std::optional<TransferMode> leave_if_late(const Sending& next, Time now);
   /// That of the last timed message.
-  [[nodiscard]] Way way() const { return way_; }
+  [[nodiscard]] TransferMode mode() const { return mode_; }
   /// Bytes of a message are acknowledged for the first time.
   void arrive(const Sending& sending, std::uint64_t bytes);
   /// All of a message has arrived.
   void finish(const Sending& sending, Time now);
-  /// An acknowledgement has come, so long after its segment was sent.
+  /// An ack has come, so long after its segment was sent.
   void answer(std::chrono::microseconds took, bool is_in_time);
   /// Segments without routers were not acknowledged in time.
   void wait_longer();
@@ -124,13 +124,13 @@ struct Lane {
   void learn(const Sending& sending, Time now);
 
   /// That of the last timed message.
-  Way way_ = Way::striped;
+  TransferMode mode_ = TransferMode::striped;
   /// When the last message was to be sent.
   std::optional<Time> last_message_{};
   Time resumed_ = Time::min();
   /// Since when messages to this host overlap.
   Time busy_since_{};
-  /// A period is one of messages that overlap and go the same way: its number, what of it has
+  /// A period is one of messages that overlap and go in the same mode: its number, what of it has
   /// arrived and what has begun.
   std::uint64_t period_ = 0;
   std::uint64_t arrived_bytes_ = 0;

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 
 from fairlead.watch.history import History, RunTime
 
-__all__ = ["ProvedSlower"]
+__all__ = ["Dropped"]
 
 HostNames = tuple[str, ...] | None
 """A placement as the host of each rank; None for the launcher's own."""
 
 
 @dataclasses.dataclass(frozen=True)
-class ProvedSlower:
+class Dropped:
     """What is not used for the next run, because runs have shown it to be slower.
 
     What runs of an earlier build have shown holds until this build has run with it, or until it is
@@ -29,7 +29,7 @@ class ProvedSlower:
     kept: History
     earlier: History | None = None
 
-    def find_dropped(self) -> set[tuple[str, ...]]:
+    def find_placements(self) -> set[tuple[str, ...]]:
         """Placements that have proved slower, as the host of each rank."""
         own = self.kept.find_dropped()
         if self.earlier is None:
@@ -42,29 +42,25 @@ class ProvedSlower:
         return own | untried
 
     def has_tuning(self, host_of_rank: Sequence[str] | None) -> bool:
-        """Whether tuned collectives have on this placement."""
-        return self._has(
-            History.has_tuning_proved_slower, lambda run: run.is_tuned, _names(host_of_rank)
-        )
+        """Whether tuned collectives are dropped on this placement."""
+        return self._has(History.is_tuning_dropped, lambda run: run.is_tuned, _names(host_of_rank))
 
     def has_relaying(self, host_of_rank: Sequence[str] | None) -> bool:
-        """Whether relays have on this placement."""
+        """Whether relays are dropped on this placement."""
         return self._has(
-            History.has_relaying_proved_slower, lambda run: run.is_relayed, _names(host_of_rank)
+            History.is_relaying_dropped, lambda run: run.is_relayed, _names(host_of_rank)
         )
 
     def has_inside(self, host_of_rank: Sequence[str] | None) -> bool:
-        """Whether other CPUs of the launcher's have on this placement."""
-        return self._has(
-            History.has_inside_proved_slower, lambda run: run.is_inside, _names(host_of_rank)
-        )
+        """Whether other CPUs of the launcher's are dropped on this placement."""
+        return self._has(History.is_inside_dropped, lambda run: run.is_inside, _names(host_of_rank))
 
     def find_any(self) -> dict[HostNames, History]:
         """Placements that have proved slower, or on which something has, and the runs that show it.
 
         Where both builds have runs on a placement those of the current one are given.
         """
-        dropped = self.find_dropped()
+        dropped = self.find_placements()
         found: dict[HostNames, History] = {}
         for history in filter(None, (self.kept, self.earlier)):
             for names in {run.host_of_rank for run in history.runs} - found.keys():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What carried the large messages of a run with relays, by the files that its processes leave."""
+"""Bytes of large messages in a run with relays, by path, from the files of its processes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 import pydantic
 
-from fairlead.watch.left_records import left_records
+from fairlead.watch.run_records import read_records
 
-__all__ = ["Carried", "LearnedPath", "OfProcess", "load_carried", "of_processes"]
+__all__ = ["LearnedPath", "OfProcess", "RelayTraffic", "load_relay_traffic", "of_processes"]
 
 _Natural = Annotated[int, pydantic.Field(ge=0)]
 _Positive = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
 
 
 class LearnedPath(NamedTuple):
-    """What acknowledgements reported last of a path, in the mean of the bytes that it carried.
+    """What acks reported last of a path, in the mean of the bytes that it carried.
 
     Attributes:
         latency_s: That of the plan, and what frames waited at routers for those of others.
@@ -33,7 +33,7 @@ class LearnedPath(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Carried:
+class RelayTraffic:
     """Bytes of messages between hosts that may be relayed; what was sent again counts again.
 
     Not among them is what the MPI carries for persistent requests.
@@ -41,7 +41,7 @@ class Carried:
     Attributes:
         by_mpi: By the indices of the sending and the receiving host.
         by_routers: By the indices of the hosts on the way, from the sending to the receiving one.
-        learned: What was learned of these ways, where anything was.
+        learned: What was learned of these paths, where anything was.
     """
 
     by_mpi: Mapping[tuple[int, int], int]
@@ -122,12 +122,12 @@ def of_processes(folder: Path, num_hosts: int) -> list[OfProcess]:
     """The files in this folder; one that names hosts which the run has not counts as missing."""
     return [
         process
-        for process in left_records(folder, "relay", OfProcess)
+        for process in read_records(folder, "relay", OfProcess)
         if max(process.hosts()) < num_hosts
     ]
 
 
-def load_carried(folder: Path, num_hosts: int) -> Carried | None:
+def load_relay_traffic(folder: Path, num_hosts: int) -> RelayTraffic | None:
     """The sum over all processes that left a file in this folder; None without one.
 
     A file that names hosts which the run has not counts as missing.
@@ -144,7 +144,7 @@ def load_carried(folder: Path, num_hosts: int) -> Carried | None:
             paths_of.setdefault((process.src, *path.hops), []).append(path)
     by_routers = {hosts: sum(path.bytes for path in paths) for hosts, paths in paths_of.items()}
     learned = {hosts: found for hosts, paths in paths_of.items() if (found := _mean(paths))}
-    return Carried(by_mpi, by_routers, learned)
+    return RelayTraffic(by_mpi, by_routers, learned)
 
 
 def _mean(paths: Sequence[_Path]) -> LearnedPath | None:

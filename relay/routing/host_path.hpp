@@ -19,7 +19,7 @@ enum class PathUse : std::uint8_t {
 };
 
 /// The routers after the own one, the last of them at the destination itself.
-struct Route {
+struct HostPath {
   std::vector<std::uint16_t> hops{};
   double latency_s = 0.0;
   double bandwidth_Bps = 0.0;

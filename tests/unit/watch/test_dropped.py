@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import pytest
 
+from fairlead.watch.dropped import Dropped
 from fairlead.watch.history import History, Retry, RunTime, now
-from fairlead.watch.proved_slower import ProvedSlower
 
 PLACED = ("b", "a")
 EMPTY = History(program=("solver",), num_ranks=2, hosts=("a", "b"))
 LEVERS = {
-    "is_tuned": ProvedSlower.has_tuning,
-    "is_relayed": ProvedSlower.has_relaying,
-    "is_inside": ProvedSlower.has_inside,
+    "is_tuned": Dropped.has_tuning,
+    "is_relayed": Dropped.has_relaying,
+    "is_inside": Dropped.has_inside,
 }
 
 
@@ -37,12 +37,12 @@ SLOW = (12.0, 12.0, 12.0)
 def test_a_placement_that_an_earlier_build_has_dropped_is_dropped_until_it_has_run() -> None:
     earlier = kept(*SLOW)
 
-    assert ProvedSlower(kept(), earlier).find_dropped() == {PLACED}
-    assert ProvedSlower(kept()).find_dropped() == set()
-    assert ProvedSlower(kept(9.0), earlier).find_dropped() == set()
-    assert ProvedSlower(kept(*SLOW), None).find_dropped() == {PLACED}
+    assert Dropped(kept(), earlier).find_placements() == {PLACED}
+    assert Dropped(kept()).find_placements() == set()
+    assert Dropped(kept(9.0), earlier).find_placements() == set()
+    assert Dropped(kept(*SLOW), None).find_placements() == {PLACED}
     mark = Retry(host_of_rank=PLACED, when=now(), why="the network has changed")
-    assert ProvedSlower(kept().with_retry(mark), earlier).find_dropped() == set()
+    assert Dropped(kept().with_retry(mark), earlier).find_placements() == set()
 
 
 @pytest.mark.parametrize("lever", LEVERS)
@@ -54,19 +54,19 @@ def test_so_it_is_with_each_lever(lever: str, names: tuple[str, ...] | None) -> 
         update={"runs": (*without.runs, *(run(12.0, names, **{lever: True}) for _ in range(3)))}
     )
 
-    assert has(ProvedSlower(kept(), earlier), names)
-    assert has(ProvedSlower(kept(9.0, names=names), earlier), names)
-    assert not LEVERS[other](ProvedSlower(kept(), earlier), names)
-    assert not has(ProvedSlower(kept(9.0, names=names, **{lever: True}), earlier), names)
+    assert has(Dropped(kept(), earlier), names)
+    assert has(Dropped(kept(9.0, names=names), earlier), names)
+    assert not LEVERS[other](Dropped(kept(), earlier), names)
+    assert not has(Dropped(kept(9.0, names=names, **{lever: True}), earlier), names)
     mark = Retry(host_of_rank=names, when=now(), why="the load has changed")
-    assert not has(ProvedSlower(kept().with_retry(mark), earlier), names)
+    assert not has(Dropped(kept().with_retry(mark), earlier), names)
 
 
 def test_all_that_has_proved_slower_is_found_with_the_runs_that_show_it() -> None:
     relayed = kept(*SLOW, names=None, is_relayed=True)
     earlier = kept(*SLOW)
 
-    assert ProvedSlower(relayed, earlier).find_any() == {None: relayed, PLACED: earlier}
+    assert Dropped(relayed, earlier).find_any() == {None: relayed, PLACED: earlier}
     own = kept(*SLOW)
-    assert ProvedSlower(own, earlier).find_any() == {PLACED: own}
-    assert ProvedSlower(kept(9.0), earlier).find_any() == {}
+    assert Dropped(own, earlier).find_any() == {PLACED: own}
+    assert Dropped(kept(9.0), earlier).find_any() == {}

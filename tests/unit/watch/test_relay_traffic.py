@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.watch.carried import LearnedPath, load_carried
+from fairlead.watch.relay_traffic import LearnedPath, load_relay_traffic
 
 
 def path(hops: Sequence[int], size: int, latency_s: float = 1e-4, rate_Bps: float = 1e8) -> dict:
@@ -32,7 +32,7 @@ def test_bytes_of_processes_on_a_host_add_up(tmp_path: Path) -> None:
     leave(tmp_path, 4, 0, {1: 10}, {(2, 1): 7})
     leave(tmp_path, 5, 2, {}, {(1,): 3})
 
-    found = load_carried(tmp_path, 3)
+    found = load_relay_traffic(tmp_path, 3)
 
     assert found is not None
     assert found.by_mpi == {(0, 1): 110}
@@ -46,7 +46,7 @@ def test_one_path_may_be_named_for_each_of_its_connections(tmp_path: Path) -> No
     document = {"src": 0, "by_mpi": [], "paths": paths}
     (tmp_path / "relay-0.json").write_text(json.dumps(document))
 
-    found = load_carried(tmp_path, 3)
+    found = load_relay_traffic(tmp_path, 3)
 
     assert found is not None
     assert (found.by_mpi, found.by_routers) == ({}, {(0, 1): 7})
@@ -59,7 +59,7 @@ def test_what_was_learned_of_a_path_is_the_mean_of_its_bytes(tmp_path: Path) -> 
     document = {"src": 0, "by_mpi": [], "paths": paths}
     (tmp_path / "relay-0.json").write_text(json.dumps(document))
 
-    found = load_carried(tmp_path, 3)
+    found = load_relay_traffic(tmp_path, 3)
 
     assert found is not None
     assert found.by_routers == {(0, 1): 13, (0, 2, 1): 5}
@@ -68,7 +68,7 @@ def test_what_was_learned_of_a_path_is_the_mean_of_its_bytes(tmp_path: Path) -> 
 
 
 def test_without_a_file_nothing_is_known(tmp_path: Path) -> None:
-    assert load_carried(tmp_path, 3) is None
+    assert load_relay_traffic(tmp_path, 3) is None
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,4 @@ def test_a_file_that_is_damaged_or_names_other_hosts_counts_as_missing(
 ) -> None:
     (tmp_path / "relay-0.json").write_text(text)
 
-    assert load_carried(tmp_path, 3) is None
+    assert load_relay_traffic(tmp_path, 3) is None

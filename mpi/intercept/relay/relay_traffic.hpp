@@ -4,9 +4,9 @@
 
 namespace fairlead::intercept::relay {
 
-/// Leaves the bytes of each path in the record of the run, with the latency and rate that
-/// acknowledgements have shown; a rank without such messages does so only if it is rank 0.
+/// Writes the bytes of each path into the record of the run, with the latency and rate that
+/// acks have shown; a rank without such messages does so only if it is rank 0.
 /// @pre the messenger has started
-void leave_carried();
+void write_relay_traffic();
 
 }  // namespace fairlead::intercept::relay

@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "endpoint/inbox.hpp"
+#include "endpoint/reassembly_buffer.hpp"
 #include "endpoint/taken_numbers.hpp"
 
 using namespace fairlead::relay;
 using fairlead::relay::FrameHeader;
 using fairlead::relay::kMaxSegmentBytes;
 
-TEST_CASE("inbox: segments in any order, and twice, make the message once") {
-  Inbox box;
+TEST_CASE("reassembly buffer: segments in any order, and twice, make the message once") {
+  ReassemblyBuffer buffer;
   std::vector<std::byte> text(kMaxSegmentBytes + 3);
   for (std::size_t index = 0; index < text.size(); ++index) {
     text[index] = static_cast<std::byte>(index * 7);
@@ -28,21 +28,21 @@ TEST_CASE("inbox: segments in any order, and twice, make the message once") {
   header.message_bytes = text.size();
   header.offset_bytes = kMaxSegmentBytes;
   header.segment_bytes = 3;
-  CHECK(box.add(header, std::span(text).last(3)));
-  CHECK(box.add(header, std::span(text).last(3)));
-  CHECK_FALSE(box.take(0, 1));
+  CHECK(buffer.add(header, std::span(text).last(3)));
+  CHECK(buffer.add(header, std::span(text).last(3)));
+  CHECK_FALSE(buffer.take(0, 1));
   header.offset_bytes = 0;
   header.segment_bytes = kMaxSegmentBytes;
-  CHECK(box.add(header, std::span(text).first(kMaxSegmentBytes)));
-  const auto arrived = box.take(0, 1);
+  CHECK(buffer.add(header, std::span(text).first(kMaxSegmentBytes)));
+  const auto arrived = buffer.take(0, 1);
   REQUIRE(arrived);
   CHECK(std::equal(text.begin(), text.end(), arrived->span().begin(), arrived->span().end()));
   // A late copy is acknowledged and makes no message.
-  CHECK(box.add(header, std::span(text).first(kMaxSegmentBytes)));
-  CHECK(box.num_messages() == 0);
+  CHECK(buffer.add(header, std::span(text).first(kMaxSegmentBytes)));
+  CHECK(buffer.num_messages() == 0);
 }
 
-TEST_CASE("inbox: numbers that are never taken cost one range each") {
+TEST_CASE("reassembly buffer: numbers that are never taken cost one range each") {
   TakenNumbers taken;
   for (std::uint64_t number = 1; number <= 10000; ++number) {
     if (number != 1 && number != 5000) taken.add(number);
@@ -61,7 +61,7 @@ TEST_CASE("inbox: numbers that are never taken cost one range each") {
   CHECK(taken.num_ranges() == 2);
 }
 
-TEST_CASE("inbox: numbers in any order are those of a set") {
+TEST_CASE("reassembly buffer: numbers in any order are those of a set") {
   TakenNumbers taken;
   std::set<std::uint64_t> all;
   std::mt19937 random(1);
@@ -76,20 +76,20 @@ TEST_CASE("inbox: numbers in any order are those of a set") {
   CHECK(taken.num_ranges() == 1);
 }
 
-TEST_CASE("inbox: segments that do not fit the message are not acknowledged") {
-  Inbox box;
+TEST_CASE("reassembly buffer: segments that do not fit the message are not acknowledged") {
+  ReassemblyBuffer buffer;
   const std::vector<std::byte> text(100);
   FrameHeader header;
   header.message = 1;
   header.message_bytes = 200;
   header.segment_bytes = 100;
-  CHECK_FALSE(box.add(header, text));
+  CHECK_FALSE(buffer.add(header, text));
   header.offset_bytes = 100;
-  CHECK_FALSE(box.add(header, text));
+  CHECK_FALSE(buffer.add(header, text));
   header.offset_bytes = 0;
   header.message_bytes = 100;
-  CHECK(box.add(header, text));
+  CHECK(buffer.add(header, text));
   header.message_bytes = kMaxSegmentBytes + 100;
   header.offset_bytes = kMaxSegmentBytes;
-  CHECK_FALSE(box.add(header, text));
+  CHECK_FALSE(buffer.add(header, text));
 }

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways around slow pairs of hosts."""
+"""Paths around slow pairs of hosts."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from fairlead.decide.routes import faster_pairs, path_table
+from fairlead.decide.host_paths import faster_pairs, path_table
 from fairlead.errors import InputError, TopologyError
 from fairlead.model.network import Network
-from fairlead.model.path_table import PathTable, Route
+from fairlead.model.path_table import HostPath, PathTable
 
 
 def network(rates: list[list[float]], **more: np.ndarray) -> Network:
@@ -26,17 +26,17 @@ def test_a_slow_pair_gets_the_relay_whose_slower_hop_is_fastest() -> None:
         network([[0, 1e7, 9e7, 8e7], [1e8, 0, 1e8, 1e8], [1e8, 5e7, 0, 1e8], [1e8, 9e7, 1e8, 0]])
     )
 
-    routes = table.between(0, 1)
+    paths = table.between(0, 1)
 
-    assert [route.hops for route in routes] == [(1,), (3, 1), (2, 1)]
-    assert [route.bandwidth_Bps for route in routes] == [1e7, 8e7, 5e7]
-    assert routes[1].latency_s > 2e-4
+    assert [path.hops for path in paths] == [(1,), (3, 1), (2, 1)]
+    assert [path.bandwidth_Bps for path in paths] == [1e7, 8e7, 5e7]
+    assert paths[1].latency_s > 2e-4
 
 
-def test_a_route_that_is_far_slower_than_the_direct_one_is_left_out() -> None:
+def test_a_path_that_is_far_slower_than_the_direct_one_is_left_out() -> None:
     table = path_table(network([[0, 1e8, 1e7], [1e8, 0, 1e7], [1e7, 1e7, 0]]))
 
-    assert [route.hops for route in table.between(0, 1)] == [(1,)]
+    assert [path.hops for path in table.between(0, 1)] == [(1,)]
 
 
 def test_at_most_the_best_relays_are_kept() -> None:
@@ -53,7 +53,7 @@ def test_two_relays_carry_what_single_ones_leave() -> None:
     table = path_table(network([[1e6 * rate for rate in row] for row in mb_per_s]))
 
     *by_one, by_two = table.between(0, 1)
-    assert [route.hops for route in by_one] == [(1,), (2, 1), (3, 1)]
+    assert [path.hops for path in by_one] == [(1,), (2, 1), (3, 1)]
     # The interface of a, as fast as the fastest pair, has 55 left.
     assert by_two.hops == (2, 3, 1)
     assert by_two.bandwidth_Bps == pytest.approx(55e6)
@@ -72,7 +72,7 @@ def test_two_relays_are_left_out_where_they_add_little(nic_Bps: float, max_relay
 
     table = path_table(network(rates, **nics), max_relays)
 
-    assert all(len(route.hops) <= 2 for route in table.between(0, 1))
+    assert all(len(path.hops) <= 2 for path in table.between(0, 1))
 
 
 def test_the_capacity_of_a_pair_is_that_of_the_interfaces() -> None:
@@ -99,7 +99,7 @@ def test_only_slow_pairs_are_expected_to_gain() -> None:
     assert faster_pairs(uneven) == [(0, 1)]
 
 
-def test_two_hosts_have_no_other_way() -> None:
+def test_two_hosts_have_no_other_path() -> None:
     assert not path_table(network([[0, 1e7], [1e8, 0]])).has_relays
 
 
@@ -108,7 +108,7 @@ def test_a_pair_that_was_not_measured_is_an_error() -> None:
         path_table(network([[0, np.nan], [1e8, 0]]))
 
 
-def test_a_table_begins_each_pair_with_its_direct_route() -> None:
-    relayed = Route(0, (2, 1), 1e-4, 1e8)
+def test_a_table_begins_each_pair_with_its_direct_path() -> None:
+    relayed = HostPath(0, (2, 1), 1e-4, 1e8)
     with pytest.raises(InputError, match="a -> b"):
         PathTable(("a", "b", "c"), (relayed,), ((1.0,) * 3,) * 3)
