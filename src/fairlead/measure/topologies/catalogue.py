@@ -18,6 +18,7 @@ from fairlead.measure.topologies import (
     slingshot,
     slurm,
     topograph,
+    ufm,
 )
 from fairlead.model.topology import Topology
 
@@ -66,6 +67,12 @@ IMPORTS: dict[str, Import] = {
         lambda given: infiniband.read(given.file, given.routes, ibdiagnet.parse_tables),
         "ibdiagnet2.db_csv, of ibdiagnet or UFM; --routes the forwarding tables by ibroute",
         frozenset({"routes"}),
+    ),
+    "ufm": Import(
+        lambda given: ufm.read(given.file, given.nodes),
+        "links of NVIDIA UFM's REST API, /ufmRest/resources/links; --nodes its systems, "
+        "/ufmRest/resources/systems",
+        frozenset({"nodes"}),
     ),
     "slingshot": Import(
         lambda given: slingshot.read(given.file, given.nodes),

@@ -158,6 +158,7 @@ SAMPLES = {
     "azure": "azure/instances.json",
     "ibdiagnet": "ibdiagnet/ibdiagnet2.db_csv",
     "lldp": "lldp/lldpctl.json",
+    "ufm": "ufm/links.json",
     "slingshot": "slingshot/hsn_pt_pt.csv",
 }
 
