@@ -107,7 +107,8 @@ TrafficFile = Annotated[
     Path | None,
     option_kinds.file(
         "A .traffic.npz or .csv file, a folder with the trace files of the ranks, output of Open "
-        "MPI's monitoring (NAME.RANK.prof), an OTF2 trace (traces.otf2), or trace: to trace again.",
+        "MPI's monitoring (NAME.RANK.prof), an OTF2 trace (traces.otf2), Intel's aps-report -x, or "
+        "trace: to trace again.",
         TRAFFIC,
     ),
 ]

@@ -11,12 +11,14 @@ from pathlib import Path
 import typer
 
 from fairlead.act.launch import parse_hostfile, read_hostfile
+from fairlead.act.launch.host_names import names_of_this_machine
 from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, DEFAULT_ZONES, RELAY_RULES
 from fairlead.cli import options
 from fairlead.cli.given_options import is_given, refuse
 from fairlead.cli.option_groups import OptionGroup
 from fairlead.cli.parsers import split_arguments
 from fairlead.decide.rule import DEFAULT_RULE, Rule
+from fairlead.errors import InputError
 from fairlead.flows.inputs.requested_job import RequestedJob, find_job
 from fairlead.flows.request import (
     CollectivesRequest,
@@ -83,10 +85,11 @@ def hosts_named(hostfile: Path | None, hosts: str | None) -> Cluster | None:
 
     Raises:
         BadParameter: They are named in both ways.
-        InputError: The file cannot be read, or a name or a number of slots is not understood.
+        InputError: The file cannot be read, a name or a number of slots is not understood, or two
+            names mean this machine.
     """
     if hosts is None:
-        return None if hostfile is None else read_hostfile(hostfile)
+        return None if hostfile is None else _require_one_name(read_hostfile(hostfile))
     if hostfile is not None:
         raise typer.BadParameter("does not go together with --hostfile", param_hint="--host")
     # A name in a launcher's list of hosts is one slot, unlike a bare name in a hostfile, which
@@ -94,7 +97,22 @@ def hosts_named(hostfile: Path | None, hosts: str | None) -> Cluster | None:
     names = [re.sub(r":(\*|auto)$", "", name) for name in hosts.split(",")]
     listed = parse_hostfile("\n".join(names), "--host")
     chosen = {name for name, given in zip(names, hosts.split(","), strict=True) if name != given}
-    return dataclasses.replace(listed, bare_hosts=listed.bare_hosts & chosen)
+    return _require_one_name(dataclasses.replace(listed, bare_hosts=listed.bare_hosts & chosen))
+
+
+def _require_one_name(cluster: Cluster) -> Cluster:
+    """The same, checked: `localhost` and this machine's name are one host, not two.
+
+    Raises:
+        InputError: Two names mean this machine; the message has both.
+    """
+    local = names_of_this_machine(cluster.hosts)
+    if len(local) > 1:
+        raise InputError(
+            f"{cluster.source}: {local[0]!r} and {local[1]!r} both mean this machine; name it "
+            "once, with all its slots"
+        )
+    return cluster
 
 
 @dataclasses.dataclass(frozen=True)

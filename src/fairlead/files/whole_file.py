@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from fairlead.errors import InputError
 
-__all__ = ["MOST_BYTES", "read_bytes", "read_lines", "read_text"]
+__all__ = ["MOST_BYTES", "MOST_LINE_BYTES", "open_text", "read_bytes", "read_lines", "read_text"]
 
 MOST_BYTES = 2**31
 """Largest file or unpacked archive: the traffic of 5000 ranks where each sends to all others."""
 
 _PIECE_BYTES = 2**20
-_MOST_LINE_BYTES = 2**16
+MOST_LINE_BYTES = 2**16
+"""Longest line, where a reader does not know better."""
 
 
 def read_bytes(path: Path | str) -> bytes:
@@ -40,24 +43,47 @@ def read_bytes(path: Path | str) -> bytes:
     return data
 
 
-def read_lines(path: Path | str, encoding: str = "utf-8") -> Iterator[str]:
+def read_lines(
+    path: Path | str, encoding: str = "utf-8", most_bytes: int = MOST_LINE_BYTES
+) -> Iterator[str]:
     """The lines of a text file one after the other, so that no more than one is kept.
 
+    Args:
+        path: The file.
+        encoding: Encoding of its text.
+        most_bytes: Longest line.
+
     Raises:
-        InputError: As above, a line is longer than 64 KiB, or it is not text in this encoding.
+        InputError: As above, a line is longer, or it is not text in this encoding.
     """
     path = Path(path)
     try:
         _require_no_device(path)
         with path.open("rb") as stream:
-            pieces = iter(lambda: stream.readline(_MOST_LINE_BYTES + 1), b"")
+            pieces = iter(lambda: stream.readline(most_bytes + 1), b"")
             for number, line in enumerate(pieces, 1):
-                if len(line) > _MOST_LINE_BYTES:
-                    raise InputError(f"{path}:{number}: is longer than {_MOST_LINE_BYTES} bytes")
+                if len(line) > most_bytes:
+                    raise InputError(f"{path}:{number}: is longer than {most_bytes} bytes")
                 yield line.decode(encoding).rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}:{number}: is not text in {encoding}") from error
     except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
+@contextlib.contextmanager
+def open_text(path: Path | str) -> Iterator[IO[str]]:
+    """A text file in UTF-8, whose reader says how much of it is kept.
+
+    Raises:
+        InputError: As `read_text`, also while it is read.
+    """
+    path = Path(path)
+    try:
+        _require_no_device(path)
+        with path.open(encoding="utf-8") as stream:
+            yield stream
+    except (OSError, ValueError) as error:  # a ValueError is what is not in UTF-8, too
         raise _unreadable(path, error) from error
 
 

@@ -16,6 +16,7 @@ from fairlead.files.whole_file import read_bytes
 from fairlead.flows.compare.comparison import Comparison
 from fairlead.measure.trace_shares import are_shares
 from fairlead.measure.traffic_files import load_traffic
+from fairlead.measure.traffic_files.intel_aps import is_aps
 from fairlead.measure.traffic_files.mpip import is_mpip
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
@@ -63,7 +64,8 @@ def load_any(path: Path) -> Content:
     """
     if _RECORDING.fullmatch(str(path)) and not path.exists():
         return load_recording(str(path)).traffic
-    if path.suffix in {".csv", ".prof", ".otf2"} or is_mpip(path) or are_shares(path):
+    is_foreign = path.suffix in {".csv", ".prof", ".otf2"} or is_mpip(path) or is_aps(path)
+    if is_foreign or are_shares(path):
         return load_traffic(path)
     path = next((path / name for name in OUTCOMES if (path / name).is_file()), path)
     kind = _kind(path)

@@ -40,6 +40,24 @@ def is_local_host(name: str) -> bool:
     return any(_is_own_address(family, address) for family, address in _addresses(name))
 
 
+def names_of_this_machine(names: Sequence[str]) -> list[str]:
+    """Those of these names that mean the machine that this process runs on.
+
+    Only what may be its name is looked up: `localhost`, addresses, and names that begin as its own
+    does. A list of ten thousand hosts asks the name service nothing else.
+    """
+    own = socket.gethostname().partition(".")[0].lower()
+    return [name for name in names if _may_be_local(name, own) and is_local_host(name)]
+
+
+def _may_be_local(name: str, own: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return name.partition(".")[0].lower() in ("localhost", own)
+    return True
+
+
 def further_names(name: str) -> list[str]:
     """Other names that a host may have for itself: its addresses and, here, its own name."""
     names = [socket.gethostname()] if is_local_host(name) else []

@@ -15,8 +15,10 @@ from fairlead.measure.topologies import (
     infiniband,
     kubernetes,
     lldp,
+    slingshot,
     slurm,
     topograph,
+    ufm,
 )
 from fairlead.model.topology import Topology
 
@@ -65,6 +67,18 @@ IMPORTS: dict[str, Import] = {
         lambda given: infiniband.read(given.file, given.routes, ibdiagnet.parse_tables),
         "ibdiagnet2.db_csv, of ibdiagnet or UFM; --routes the forwarding tables by ibroute",
         frozenset({"routes"}),
+    ),
+    "ufm": Import(
+        lambda given: ufm.read(given.file, given.nodes),
+        "links of NVIDIA UFM's REST API, /ufmRest/resources/links; --nodes its systems, "
+        "/ufmRest/resources/systems",
+        frozenset({"nodes"}),
+    ),
+    "slingshot": Import(
+        lambda given: slingshot.read(given.file, given.nodes),
+        "a dragonfly of HPE Slingshot, Shasta_system_hsn_pt_pt.csv of the fabric manager; --nodes "
+        "lines of xname and host",
+        frozenset({"nodes"}),
     ),
     "lldp": Import(
         lambda given: lldp.read(given.file, given.nodes),

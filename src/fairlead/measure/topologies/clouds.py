@@ -9,8 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from fairlead.errors import InputError
-from fairlead.files.whole_file import read_text
-from fairlead.measure.topologies.documents import read_json
+from fairlead.files.whole_file import read_lines
+from fairlead.measure.topologies.documents import (
+    as_map,
+    as_names,
+    as_text,
+    read_elements,
+    read_members,
+    require_few,
+)
 from fairlead.measure.topologies.switch_tree import fill_up, tree_topology
 from fairlead.model.topology import Topology
 
@@ -32,16 +39,24 @@ def read_aws(path: Path, nodes: Path | None = None) -> Topology:
     Raises:
         InputError: It is something else.
     """
-    document = read_json(path)
-    instances = document.get("Instances") if isinstance(document, dict) else None
-    above = {}
-    for index, instance in enumerate(_list(path, "Instances", instances)):
-        where = f"Instances[{index}]"
-        name = _text(path, f"{where}.InstanceId", instance.get("InstanceId"))
-        above[name] = _names(path, f"{where}.NetworkNodes", instance.get("NetworkNodes") or [])
+    above: dict[str, list[str]] = {}
     problems = []
-    if document.get("NextToken"):
-        problems.append("it is one page of several: NextToken is set; ask without --max-results")
+    has_instances = False
+    for part in read_members(path):
+        if part.key == "Instances":
+            has_instances = has_instances or part.at is not None or part.value == []
+            if part.at is not None:
+                instance = as_map(path, part.where, part.value)
+                name = as_text(path, f"{part.where}.InstanceId", instance.get("InstanceId"))
+                nodes_above = instance.get("NetworkNodes") or []
+                above[name] = as_names(path, f"{part.where}.NetworkNodes", nodes_above)
+                require_few(path, len(above))
+        elif part.key == "NextToken" and part.value:
+            problems.append(
+                "it is one page of several: NextToken is set; ask without --max-results"
+            )
+    if not has_instances:
+        raise InputError(f"{path}: Instances: expected a list of instances")
     return _tree(path, "aws", above, nodes, _LEVELS_OF_AWS, problems=problems)
 
 
@@ -52,10 +67,13 @@ def read_gcp(path: Path, nodes: Path | None = None) -> Topology:
         InputError: It is something else.
     """
     above = {}
-    for index, instance in enumerate(_list(path, "the document", read_json(path))):
-        name = _text(path, f"[{index}].name", instance.get("name"))
-        place = (instance.get("resourceStatus") or {}).get("physicalHostTopology") or {}
+    for index, instance in enumerate(read_elements(path)):
+        name = as_text(path, f"[{index}].name", instance.get("name"))
+        status = as_map(path, f"[{index}].resourceStatus", instance.get("resourceStatus") or {})
+        where = f"[{index}].resourceStatus.physicalHostTopology"
+        place = as_map(path, where, status.get("physicalHostTopology") or {})
         above[name] = _qualify(_known(path, f"[{index}]", place, _OF_GCP))
+        require_few(path, len(above))
     return _tree(path, "gcp", above, nodes, len(_OF_GCP))
 
 
@@ -65,10 +83,7 @@ def read_oci(path: Path, nodes: Path | None = None) -> Topology:
     Raises:
         InputError: It is something else.
     """
-    places = _by_host(path, "rdmaTopologyData")
-    above = {host: _known(path, host, place, _OF_OCI) for host, place in places.items()}
-    if not any(above.values()):
-        raise InputError(f"{path}: no host has a place: expected {', '.join(_OF_OCI)}")
+    above = _by_host(path, "rdmaTopologyData", _OF_OCI)
     return _tree(path, "oci", above, nodes, len(_OF_OCI))
 
 
@@ -80,23 +95,28 @@ def read_azure(path: Path, nodes: Path | None = None) -> Topology:
     Raises:
         InputError: It is something else.
     """
-    places = _by_host(path, "compute")
-    above = {host: _qualify(_known(path, host, place, _OF_AZURE)) for host, place in places.items()}
+    above = _by_host(path, "compute", _OF_AZURE)
+    qualified = {host: _qualify(levels) for host, levels in above.items()}
+    return _tree(path, "azure", qualified, nodes, len(_OF_AZURE))
+
+
+def _by_host(path: Path, part: str, levels: Sequence[str]) -> dict[str, list[str]]:
+    """Places of hosts, in documents of hosts or in the part of each that has its place.
+
+    Raises:
+        InputError: It is something else, or no host has a place.
+    """
+    above: dict[str, list[str]] = {}
+    for member in read_members(path):
+        host, document = member.key or "", member.value
+        if member.at is not None or not isinstance(document, dict):
+            raise InputError(f"{path}: expected an object of hosts and their {part}")
+        place = as_map(path, f"{host}.{part}", document.get(part, document))
+        above[host] = _known(path, host, place, levels)
+        require_few(path, len(above))
     if not any(above.values()):
-        raise InputError(f"{path}: no host has a place: expected {', '.join(_OF_AZURE)}")
-    return _tree(path, "azure", above, nodes, len(_OF_AZURE))
-
-
-def _by_host(path: Path, part: str) -> dict[str, Mapping[str, Any]]:
-    """Documents of hosts, or the part of each that has its place."""
-    document = read_json(path)
-    if not isinstance(document, dict) or not all(isinstance(v, dict) for v in document.values()):
-        raise InputError(f"{path}: expected an object of hosts and their {part}")
-    places = {host: place.get(part, place) for host, place in document.items()}
-    wrong = next((host for host, place in places.items() if not isinstance(place, dict)), None)
-    if wrong is not None:
-        raise InputError(f"{path}: {wrong}.{part}: expected an object, got {places[wrong]!r:.80}")
-    return places
+        raise InputError(f"{path}: no host has a place: expected {', '.join(levels)}")
+    return above
 
 
 def _tree(
@@ -110,7 +130,7 @@ def _tree(
 ) -> Topology:
     if nodes is not None:
         above = _rename(nodes, above)
-    filled, unknown = fill_up(above, num_levels)
+    filled, unknown = fill_up(above, num_levels, str(path))
     origin = {"how": how, "file": str(path)}
     return tree_topology(filled, origin, str(path), [*problems, *unknown])
 
@@ -118,12 +138,14 @@ def _tree(
 def _rename(nodes: Path, above: dict[str, list[str]]) -> dict[str, list[str]]:
     """The same by host names, from lines of an instance and its host."""
     renamed = {}
-    for number, line in enumerate(read_text(nodes).splitlines(), 1):
+    for number, line in enumerate(read_lines(nodes), 1):
         words = line.partition("#")[0].split()
         if not words:
             continue
         if len(words) != 2 or words[0] not in above or words[1] in renamed:
-            raise InputError(f"{nodes}:{number}: expected an instance and its host, got {line!r}")
+            raise InputError(
+                f"{nodes}:{number}: expected an instance and its host, got {line!r:.80}"
+            )
         renamed[words[1]] = above[words[0]]
     return renamed
 
@@ -131,7 +153,7 @@ def _rename(nodes: Path, above: dict[str, list[str]]) -> dict[str, list[str]]:
 def _known(path: Path, where: str, place: Mapping[str, Any], levels: Sequence[str]) -> list[str]:
     """The names of a place down to the first level that is missing: below it nothing is known."""
     return [
-        _text(path, f"{where}.{level}", place[level])
+        as_text(path, f"{where}.{level}", place[level])
         for level in itertools.takewhile(place.get, levels)
     ]
 
@@ -139,21 +161,3 @@ def _known(path: Path, where: str, place: Mapping[str, Any], levels: Sequence[st
 def _qualify(levels: Sequence[str]) -> list[str]:
     """Names that are unique: a subblock's name may be that of another block's, too."""
     return ["/".join(levels[: end + 1]) for end in range(len(levels))]
-
-
-def _list(path: Path, where: str, value: object) -> list[dict[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
-        raise InputError(f"{path}: {where}: expected a list of instances")
-    return value
-
-
-def _text(path: Path, where: str, value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise InputError(f"{path}: {where}: expected a name, got {value!r}")
-    return value
-
-
-def _names(path: Path, where: str, value: object) -> list[str]:
-    if not isinstance(value, list):
-        raise InputError(f"{path}: {where}: expected a list of names, got {value!r}")
-    return [_text(path, where, name) for name in value]

@@ -1,63 +1,106 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON and YAML documents of bounded size, and parts of them that have to be there."""
+"""JSON and YAML documents read part by part, and what has to be in them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from fairlead.errors import InputError
-from fairlead.files.whole_file import read_text
+from fairlead.files.json_parts import Part, parts_of, read_parts, read_parts_after
+from fairlead.files.whole_file import open_text
 
-__all__ = ["as_map", "as_maps", "as_names", "as_text", "read_document", "read_json"]
+__all__ = [
+    "as_map",
+    "as_maps",
+    "as_names",
+    "as_text",
+    "load_yaml",
+    "read_document",
+    "read_elements",
+    "read_members",
+    "require_few",
+]
 
-MOST_JSON_BYTES = 2**28
-MOST_YAML_BYTES = 2**24
-"""A document takes some ten times its size in memory, and YAML a second for each megabyte."""
+MOST_HOSTS = 2**18
+"""Hosts of one topology. The largest machine there is has 158,976 nodes (Fugaku)."""
+
+MOST_YAML_LETTERS = 2**22
+"""Longest YAML: it takes a hundred times its size in memory, and JSON does not."""
 
 
-def read_json(path: Path) -> Any:
-    """The content of a JSON file.
+def read_members(path: Path) -> Iterator[Part]:
+    """Members of a JSON document that is an object.
 
     Raises:
-        InputError: It is missing, too large, or not JSON.
+        InputError: It cannot be read, is not JSON, or is a list.
     """
-    text = _bound(path)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is not JSON, or not all of it: {error}") from error
+    return _require_object(path, read_parts(path))
 
 
-def read_document(path: Path) -> Any:
-    """The content of a file in JSON, or else in YAML, all of whose values stay text.
+def read_elements(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Elements of a JSON document that is a list of objects.
 
     Raises:
-        InputError: It is missing, too large, or neither.
+        InputError: It cannot be read, is not JSON, or is something else.
     """
-    text = _bound(path)
-    if text.lstrip()[:1] in ("{", "["):
-        return read_json(path)
-    if len(text) > MOST_YAML_BYTES:
-        raise InputError(f"{path}: is larger than {MOST_YAML_BYTES} bytes; give it as JSON")
+    for part in read_parts(path):
+        if part.key is not None:
+            raise InputError(f"{path}: the document: expected a list, got an object")
+        yield as_map(path, part.where, part.value)
+
+
+def read_document(path: Path) -> Iterator[Part]:
+    """Members of a document in JSON, or else in YAML, all of whose values stay text.
+
+    Raises:
+        InputError: It cannot be read, is neither, is a list, or is too large for YAML.
+    """
+    with open_text(path) as stream:
+        begun = stream.read(MOST_YAML_LETTERS + 1)
+        if begun.lstrip()[:1] in ("{", "["):
+            yield from _require_object(path, read_parts_after(path, begun, stream))
+        else:
+            yield from _require_object(path, parts_of(load_yaml(path, begun, "; give it as JSON")))
+
+
+def _require_object(path: Path, parts: Iterator[Part]) -> Iterator[Part]:
+    for part in parts:
+        if part.key is None:
+            raise InputError(f"{path}: the document: expected an object, got a list")
+        yield part
+
+
+def load_yaml(path: Path, text: str, remedy: str = "") -> Any:
+    """The content of YAML, all of whose values stay text: a switch may be called `no` or 007.
+
+    Args:
+        path: What errors call it.
+        text: The YAML.
+        remedy: What to do about one that is too large.
+
+    Raises:
+        InputError: It is too large, or no YAML.
+    """
+    if len(text) > MOST_YAML_LETTERS:
+        raise InputError(f"{path}: is YAML of more than {MOST_YAML_LETTERS} letters{remedy}")
     try:
         return yaml.load(text, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{path}: is not YAML: {' '.join(str(error).split())}") from error
 
 
-def _bound(path: Path) -> str:
-    try:
-        size = path.stat().st_size
-    except OSError:
-        size = 0  # reading it names the problem
-    if size > MOST_JSON_BYTES:
-        raise InputError(f"{path}: is larger than {MOST_JSON_BYTES} bytes")
-    return read_text(path)
+def require_few(path: Path, num_hosts: int) -> None:
+    """Check how many hosts a file has named so far.
+
+    Raises:
+        InputError: They are more than any machine has.
+    """
+    if num_hosts > MOST_HOSTS:
+        raise InputError(f"{path}: names more than {MOST_HOSTS} hosts")
 
 
 def as_map(path: Path, where: str, value: object) -> Mapping[str, Any]:

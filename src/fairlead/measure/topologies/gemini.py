@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from fairlead.errors import InputError
-from fairlead.files.whole_file import read_text
+from fairlead.files.whole_file import read_lines
 from fairlead.measure.topologies.gemini_nodes import Position, read_nodes
 from fairlead.measure.topologies.gemini_routes import with_routes
 from fairlead.model.topology import Links, Topology, TorusRoutes, port_name
@@ -37,6 +38,9 @@ Source: Alverson, Roweth, Kaplan, The Gemini System Interconnect (2010).
 
 DIRECTIONS = ("X+", "X-", "Y+", "Y-", "Z+", "Z-")
 OPPOSITE = {"+": "-", "-": "+"}
+MOST_PLACES = 2**20
+"""Routers of a torus. The largest of a Gemini has 13,824 (Blue Waters)."""
+
 MOST_NAMED = 4
 """Missing routers that are named one by one."""
 
@@ -67,7 +71,9 @@ def read(interconnect: Path, nodes: Path | None = None, routes: Path | None = No
         InputError: A line is not understood or contradicts another.
     """
     position_of, tiles = _parse(interconnect)
-    sizes = tuple(np.array(list(position_of.values())).max(axis=0) + 1)
+    sizes = tuple(int(most) + 1 for most in np.array(list(position_of.values())).max(axis=0))
+    if math.prod(sizes) > MOST_PLACES:
+        raise InputError(f"{interconnect}: a torus of {sizes} has more than {MOST_PLACES} routers")
     hosts = read_nodes(nodes, position_of)
     in_ports: list[str] = []
     out_ports: list[str] = []
@@ -148,7 +154,7 @@ def _parse(path: Path) -> tuple[dict[str, Position], dict[tuple[str, str], _Link
 
 
 def _lines(path: Path) -> Iterator[tuple[int, re.Match[str]]]:
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_lines(path), 1):
         if not line.strip() or _OF_NIC.fullmatch(line):
             continue
         found = _LINE.fullmatch(line)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fairlead.errors import InputError
-from fairlead.files.whole_file import read_text
+from fairlead.files.whole_file import read_lines
 
 __all__ = ["Gemini", "Position", "read_nodes"]
 
@@ -63,18 +63,15 @@ def read_nodes(path: Path | None, position_of: Mapping[str, Position]) -> list[t
             for name, position in sorted(position_of.items(), key=lambda item: item[1])
             for node in range(NODES_OF_GEMINI)
         ]
-    text = read_text(path)
-    hosts = _by_coordinates(path, text, position_of) or _by_cname(path, text, position_of)
+    hosts = _by_coordinates(path, position_of) or _by_cname(path, position_of)
     if not hosts:
         raise InputError(f"{path}: holds no node; expected what xtprocadmin or ldms_ls -l prints")
     return hosts
 
 
-def _by_cname(
-    path: Path, text: str, position_of: Mapping[str, Position]
-) -> list[tuple[str, Gemini]]:
+def _by_cname(path: Path, position_of: Mapping[str, Position]) -> list[tuple[str, Gemini]]:
     hosts = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(read_lines(path), 1):
         found = _OF_XTPROCADMIN.fullmatch(line)
         if found is None or found[4] != "compute":
             continue
@@ -85,13 +82,11 @@ def _by_cname(
     return hosts
 
 
-def _by_coordinates(
-    path: Path, text: str, position_of: Mapping[str, Position]
-) -> list[tuple[str, Gemini]]:
+def _by_coordinates(path: Path, position_of: Mapping[str, Position]) -> list[tuple[str, Gemini]]:
     name_at = {position: name for name, position in position_of.items()}
     found_at: dict[str, dict[str, int]] = {}
     host = ""
-    for line in text.splitlines():
+    for line in read_lines(path):
         header = _OF_LDMS.fullmatch(line)
         if header:
             host = header[1]

@@ -9,12 +9,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fairlead.errors import InputError
-from fairlead.measure.topologies.infiniband_text import MOST_SHOWN, Cable, Fabric, Node
+from fairlead.measure.topologies.infiniband_text import (
+    MOST_SHOWN,
+    Cable,
+    Fabric,
+    Node,
+    Passed,
+    require_fabric,
+)
 
 __all__ = ["parse_tables"]
 
 KINDS = {"1": "Ca", "2": "Switch", "3": "Rt"}
 """Source: IBTA, NodeInfo: NodeType."""
+
+UNKNOWN_BPS = float("nan")
 
 MOST_LETTERS = 2**16
 """Longest line that is read: a file of something else may be one line."""
@@ -41,7 +50,8 @@ def parse_tables(path: Path) -> Fabric:
     nodes: dict[str, Node] = {}
     cables: list[Cable] = []
     lids: dict[str, int] = {}
-    lost: list[str] = []
+    lost = Passed()
+    shared: dict[str, str] = {}
     for number, table, row in _rows(path):
         try:
             if table == "NODES":
@@ -51,11 +61,14 @@ def parse_tables(path: Path) -> Fabric:
             elif table == "PORTS":
                 lids.setdefault(_guid(row["NodeGuid"]), int(row["LID"], 0))
             else:
-                ends = [(_guid(row[f"NodeGuid{i}"]), int(row[f"PortNum{i}"])) for i in (1, 2)]
+                guids = [_guid(row[f"NodeGuid{i}"]) for i in (1, 2)]
+                guids = [shared.setdefault(guid, guid) for guid in guids]
+                ends = list(zip(guids, (int(row[f"PortNum{i}"]) for i in (1, 2)), strict=True))
                 for (src, src_port), (dst, dst_port) in (ends, ends[::-1]):
-                    cables.append(Cable(src, src_port, dst, dst_port, float("nan")))
+                    cables.append(Cable(src, src_port, dst, dst_port, UNKNOWN_BPS))
         except (KeyError, ValueError) as error:
-            lost.append(f"line {number} of {table}: {error!r}"[:MOST_SHOWN])
+            lost.add(f"line {number} of {table}: {error!r}"[:MOST_SHOWN])
+        require_fabric(path, max(len(nodes), len(lids)), len(cables))
     if not cables:
         raise InputError(
             f"{path}: holds no link; expected the tables NODES and LINKS of ibdiagnet2.db_csv"
@@ -67,7 +80,7 @@ def parse_tables(path: Path) -> Fabric:
 
 
 def _seen(
-    nodes: dict[str, Node], cables: list[Cable], lost: list[str]
+    nodes: dict[str, Node], cables: list[Cable], lost: Passed
 ) -> tuple[list[Cable], list[str]]:
     """Cables between nodes that are known, and lines of what is missing."""
     seen = [cable for cable in cables if cable.src in nodes and cable.dst in nodes]
@@ -76,8 +89,8 @@ def _seen(
         problems.append(
             f"{(len(cables) - len(seen)) // 2} cables lead to nodes that the file does not describe"
         )
-    if lost:
-        problems.append(f"{len(lost)} rows were passed over, the first is {lost[0]}")
+    if lost.count:
+        problems.append(f"{lost.count} rows were passed over, the first is {lost.first}")
     return seen, problems
 
 

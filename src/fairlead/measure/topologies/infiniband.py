@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.errors import InputError
-from fairlead.files.whole_file import read_text
+from fairlead.files.whole_file import read_lines
 from fairlead.measure.topologies.infiniband_hosts import (
     Adapter,
     adapters_of_hosts,
@@ -19,7 +19,13 @@ from fairlead.measure.topologies.infiniband_hosts import (
     switch_names,
 )
 from fairlead.measure.topologies.infiniband_text import Fabric, parse_fabric
-from fairlead.measure.topologies.shortest_paths import End, between_hosts, shortest_paths
+from fairlead.measure.topologies.shortest_paths import (
+    End,
+    between_hosts,
+    name_rails,
+    require_table,
+    shortest_paths,
+)
 from fairlead.model.topology import Links, Topology
 from fairlead.model.topology.routes import NO_LINK
 
@@ -59,6 +65,7 @@ def read(
         guid: index
         for index, guid in enumerate(g for g, n in fabric.nodes.items() if n.kind == "Switch")
     }
+    require_table(str(path), len(switches), len(adapters))
     by_port = {(cable.src, cable.src_port): link for link, cable in enumerate(cables)}
     ends = _ends(fabric, adapters, switches, by_port)
     if tables is None:
@@ -89,7 +96,7 @@ def read(
             "file": str(path),
             "routes": "shortest paths" if tables is None else str(tables),
         },
-        problems=[*fabric.problems, *names, *_rails(ends), *_without_path(ends, next_link)],
+        problems=[*fabric.problems, *names, *name_rails(ends), *_without_path(ends, next_link)],
         source=str(path),
         port_aliases=port_aliases(adapters, dict(enumerate(links.out_ports))),
     )
@@ -122,7 +129,7 @@ def _from_tables(
         ends_of_lid.setdefault(lid, []).append(end)
     next_link = np.full((len(switches), len(lids)), NO_LINK, dtype=np.int32)
     guid: str | None = None
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_lines(path), 1):
         header, entry = _TABLE_OF.fullmatch(line), _ENTRY.fullmatch(line.strip())
         if header:
             guid = guid_of.get(int(header[1], 16))
@@ -143,21 +150,6 @@ def _from_tables(
     if guid is None:
         raise InputError(f"{path}: holds no table; expected what ibroute prints")
     return next_link
-
-
-def _rails(ends: Sequence[End]) -> list[str]:
-    """Hosts with several links."""
-    count: dict[str, int] = {}
-    for end in ends:
-        count[end.host] = count.get(end.host, 0) + 1
-    several = [host for host, number in count.items() if number > 1]
-    if not several:
-        return []
-    more = f" and {len(several) - 1} more" if len(several) > 1 else ""
-    return [
-        f"{several[0]}{more} have several adapters: pairs of hosts take those that are fewest "
-        "links apart, in turn"
-    ]
 
 
 def _without_path(ends: Sequence[End], next_link: npt.NDArray[np.int32]) -> list[str]:

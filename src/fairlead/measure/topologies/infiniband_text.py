@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 
 from fairlead.errors import InputError
-from fairlead.files.whole_file import read_text
+from fairlead.files.whole_file import read_lines
 
-__all__ = ["LANE_BPS", "Cable", "Fabric", "Node", "parse_fabric"]
+__all__ = ["LANE_BPS", "Cable", "Fabric", "Node", "Passed", "parse_fabric", "require_fabric"]
 
 LANE_BPS = {
     **{"SDR": 2e9 / 8, "DDR": 4e9 / 8, "QDR": 8e9 / 8, "FDR10": 10e9 / 8, "FDR": 13.64e9 / 8},
@@ -23,6 +23,12 @@ Source: IBTA, InfiniBand roadmap and specification volume 2.
 
 AGGREGATION = "Mellanox Technologies Aggregation Node"
 """What a switch computes reductions with is no host."""
+
+MOST_NODES = 2**16
+"""Switches and adapters. Each has an address, of which a subnet has at most 49,151."""
+
+MOST_CABLES = 2**20
+"""Ends of cables."""
 
 MOST_SHOWN = 60
 """Letters of a line that is named."""
@@ -42,7 +48,7 @@ _SYSTEM = re.compile(r"sysimgguid=0x([0-9a-f]+)", re.A)
 _ATTRIBUTE = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=.*", re.A)
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Node:
     """A switch, an adapter or a router.
 
@@ -61,7 +67,7 @@ class Node:
     lid: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Cable:
     """One direction of a cable; `nan` is an unknown capacity."""
 
@@ -87,6 +93,32 @@ class Fabric:
     problems: list[str]
 
 
+class Passed:
+    """What was passed over: how many, and the first."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first = ""
+
+    def add(self, line: str) -> None:
+        """Count one."""
+        self.first = self.first or line
+        self.count += 1
+
+
+def require_fabric(path: Path, num_nodes: int, num_cables: int) -> None:
+    """Check how much a file has held so far.
+
+    Raises:
+        InputError: It is more than a subnet has.
+    """
+    for number, most, what in (
+        (num_nodes, MOST_NODES, "nodes"), (num_cables, MOST_CABLES, "ends of cables"),
+    ):  # fmt: skip
+        if number > most:
+            raise InputError(f"{path}: has more than {most} {what}, which no subnet has")
+
+
 def parse_fabric(path: Path) -> Fabric:
     """Nodes and cables; headings, warnings and broken lines are passed over and counted.
 
@@ -97,8 +129,9 @@ def parse_fabric(path: Path) -> Fabric:
     cables: list[Cable] = []
     node: Node | None = None
     system = ""
-    passed_over: list[str] = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    passed_over = Passed()
+    shared: dict[str, str] = {}
+    for number, line in enumerate(read_lines(path), 1):
         if not line.strip() or line.startswith("#"):
             continue
         if _ATTRIBUTE.fullmatch(line):
@@ -110,24 +143,32 @@ def parse_fabric(path: Path) -> Fabric:
             guid = _canonical(header[2])
             node = nodes.setdefault(guid, Node(guid, header[1], header[3], system or guid))
             system = ""
+            require_fabric(path, len(nodes), len(cables))
             continue
-        cable = None if node is None else _cable(node, line)
+        cable = None if node is None else _cable(node, line, shared)
         if cable is not None:
             cables.append(cable)
+            require_fabric(path, len(nodes), len(cables))
         elif AGGREGATION not in line:
-            passed_over.append(f"line {number}: {line.strip()[:MOST_SHOWN]!r}")
+            passed_over.add(f"line {number}: {line.strip()[:MOST_SHOWN]!r}")
             if _NODE_LIKE.match(line):
                 node = None  # its ports are not those of the node before
     if not cables:
-        got = f", got {passed_over[0]}" if passed_over else ""
+        got = f", got {passed_over.first}" if passed_over.count else ""
         raise InputError(f"{path}: holds no cable; expected what ibnetdiscover prints{got}")
     # Half of a file, or a node that did not answer: the cable is seen at one end only.
     seen = [cable for cable in cables if cable.dst in nodes]
     return Fabric(nodes, seen, _problems(len(cables) - len(seen), seen, passed_over))
 
 
-def _cable(node: Node, line: str) -> Cable | None:
-    """The cable at a port of a node; None where the line is no port."""
+def _cable(node: Node, line: str, shared: dict[str, str]) -> Cable | None:
+    """The cable at a port of a node; None where the line is no port.
+
+    Args:
+        node: The node.
+        line: The line.
+        shared: GUIDs that were read, each kept once.
+    """
     found = _PORT.fullmatch(line)
     if found is None or AGGREGATION in found[4]:
         return None
@@ -137,23 +178,25 @@ def _cable(node: Node, line: str) -> Cable | None:
     width = _WIDTH.search(_QUOTED.sub("", found[4]))
     lane_Bps = float("nan") if width is None else LANE_BPS.get(width[2], float("nan"))
     capacity_Bps = int(width[1]) * lane_Bps if width else lane_Bps
-    return Cable(node.guid, int(found[1]), _canonical(found[2]), int(found[3]), capacity_Bps)
+    far = _canonical(found[2])
+    far = shared.setdefault(far, far)
+    return Cable(node.guid, int(found[1]), far, int(found[3]), capacity_Bps)
 
 
 def _canonical(guid: str) -> str:
     return f"{int(guid, 16):x}"
 
 
-def _problems(num_lost: int, cables: list[Cable], passed_over: list[str]) -> list[str]:
+def _problems(num_lost: int, cables: list[Cable], passed_over: Passed) -> list[str]:
     lines = []
     if num_lost:
         lines.append(f"{num_lost} cables lead to nodes that the file does not describe")
     num_slow = sum(1 for cable in cables if cable.capacity_Bps != cable.capacity_Bps)
     if num_slow:
         lines.append(f"{num_slow} ports of cables have no known speed")
-    if passed_over:
+    if passed_over.count:
         lines.append(
-            f"{len(passed_over)} lines are no node or port and were passed over, the first is "
-            f"{passed_over[0]}"
+            f"{passed_over.count} lines are no node or port and were passed over, the first is "
+            f"{passed_over.first}"
         )
     return lines

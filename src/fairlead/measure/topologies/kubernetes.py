@@ -3,18 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fairlead.errors import InputError
-from fairlead.measure.topologies.documents import as_map, as_maps, as_text, read_document
+from fairlead.measure.topologies.documents import (
+    as_map,
+    as_maps,
+    as_text,
+    read_document,
+    require_few,
+)
 from fairlead.measure.topologies.switch_tree import fill_up, tree_topology
 from fairlead.model.topology import Topology
 
 __all__ = ["read"]
 
 MOST_TIERS = 8
+
+MOST_LABEL_LETTERS = 63
+"""Source: Kubernetes, labels and selectors: syntax."""
+
+MOST_TEXTS = 2**20
+"""Different keys and values of labels: four for each host of the largest topology."""
 
 FAMILIES: tuple[tuple[str, ...], ...] = (
     tuple(f"fabric.topograph.run/tier-{tier}" for tier in reversed(range(MOST_TIERS))),
@@ -35,28 +47,57 @@ def read(path: Path) -> Topology:
     Raises:
         InputError: It is something else, or no node has a label of a known family.
     """
-    document = as_map(path, "the document", read_document(path))
-    items = as_maps(path, "items", document.get("items", [document]))
-    labels_of: dict[str, Mapping[str, Any]] = {}
+    labels_of: dict[str, Mapping[str, str]] = {}
     levels: list[tuple[str, ...]] = []
-    for index, item in enumerate(items):
-        where = f"items[{index}]"
+    shared: dict[str, str] = {}
+    for where, item in _items(path):
         kind = as_text(path, f"{where}.kind", item.get("kind"))
         if kind == "Topology":
             levels.append(_levels(path, where, item))
         elif kind == "Node":
             meta = as_map(path, f"{where}.metadata", item.get("metadata"))
             name = as_text(path, f"{where}.metadata.name", meta.get("name"))
-            labels_of[name] = as_map(path, f"{where}.metadata.labels", meta.get("labels") or {})
+            labels = as_map(path, f"{where}.metadata.labels", meta.get("labels") or {})
+            labels_of[name] = _share(labels, shared)
         else:
-            raise InputError(f"{path}: {where}.kind: expected Node or Topology, got {kind!r}")
+            raise InputError(f"{path}: {where}.kind: expected Node or Topology, got {kind!r:.80}")
+        require_few(path, len(labels_of))
+        if len(shared) > MOST_TEXTS:
+            raise InputError(f"{path}: nodes have more than {MOST_TEXTS} different labels")
     if not labels_of:
         raise InputError(f"{path}: names no node; expected what kubectl get nodes -o json prints")
     keys = _best_family(path, labels_of, [*levels, *FAMILIES])
     above = {node: _above(labels, keys) for node, labels in labels_of.items()}
-    filled, problems = fill_up(above, max(map(len, above.values())))
+    filled, problems = fill_up(above, max(map(len, above.values())), str(path))
     origin = {"how": "kubernetes", "file": str(path), "labels": list(keys)}
     return tree_topology(filled, origin, str(path), problems)
+
+
+def _items(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Nodes and topologies, and what errors call them; a document may be one itself."""
+    alone: dict[str, Any] = {}
+    is_list = False
+    for part in read_document(path):
+        if part.key == "items":
+            is_list = True
+            if part.at is None and part.value != []:
+                as_maps(path, "items", part.value)
+            elif part.at is not None:
+                yield part.where, as_map(path, part.where, part.value)
+        elif part.at is None:
+            alone[part.key or ""] = part.value
+    if not is_list and alone:
+        yield "items[0]", alone
+
+
+def _share(labels: Mapping[str, Any], shared: dict[str, str]) -> dict[str, str]:
+    """Labels whose texts are kept once for all nodes."""
+    texts = ((str(key), str(value)) for key, value in labels.items() if value)
+    return {
+        shared.setdefault(key, key): shared.setdefault(value, value)
+        for key, value in texts
+        if len(value) <= MOST_LABEL_LETTERS
+    }
 
 
 def _levels(path: Path, where: str, item: Mapping[str, Any]) -> tuple[str, ...]:

@@ -10,15 +10,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairlead.errors import InputError
-from fairlead.files.whole_file import read_text
-from fairlead.measure.topologies.documents import as_map, read_json
+from fairlead.files.whole_file import read_lines
+from fairlead.measure.topologies.documents import as_map, read_members, require_few
 from fairlead.measure.topologies.interface_port import interface_port
-from fairlead.measure.topologies.shortest_paths import End, between_hosts, shortest_paths
+from fairlead.measure.topologies.shortest_paths import (
+    End,
+    between_hosts,
+    require_table,
+    shortest_paths,
+)
 from fairlead.measure.topologies.switch_tree import host_port
 from fairlead.model.topology import Links, Topology
 from fairlead.model.topology.routes import NO_LINK
 
 __all__ = ["read"]
+
+MOST_WIRES = 2
+"""Cables of a file for each host that it may name."""
 
 FEWEST_NEIGHBOURS = 3
 """Systems that name one as their neighbour, from which on it is a switch, without `--nodes`."""
@@ -48,19 +56,25 @@ def read(path: Path, nodes: Path | None = None) -> Topology:
     Raises:
         InputError: It is something else, or no host has a neighbour.
     """
-    document = as_map(path, "the document", read_json(path))
+    systems: dict[str, None] = {}
     # Both ends of a cable may report it.
-    wires: dict[frozenset[tuple[str, ...]], Wire] = {}
-    for system, content in document.items():
-        for wire in _wires(path, system, content):
-            wires.setdefault(frozenset({wire[:2], wire[2:]}), wire)
-    hosts, problems = _hosts(path, list(document), list(wires.values()), nodes)
+    wires: dict[Wire, Wire] = {}
+    shared: dict[str, str] = {}
+    for part in read_members(path):
+        system = part.key or ""
+        systems.setdefault(system)
+        for names in _wires(path, system, part.value):
+            wire = Wire(*(shared.setdefault(name, name) for name in names))
+            wires.setdefault(min(wire, wire.turned()), wire)
+        require_few(path, max(len(systems), len(wires) // MOST_WIRES))
+    hosts, problems = _hosts(path, list(systems), list(wires.values()), nodes)
     plan = _plan(hosts, list(wires.values()))
     if not plan.ends:
         raise InputError(f"{path}: no host has a switch as its neighbour")
+    require_table(str(path), len(plan.switches), len(plan.ends))
     next_link = shortest_paths(len(plan.switches), plan.between, plan.ends)
     known, first, routes = between_hosts(plan.ends, next_link, plan.after)
-    if (next_link[[end.switch for end in plan.ends]] == NO_LINK).any():
+    if (next_link[sorted({end.switch for end in plan.ends})] == NO_LINK).any():
         problems.append(
             "some hosts have no known path to others: cables between switches are known where "
             "lldpctl of one of the two is in the file"
@@ -97,10 +111,10 @@ class Plan(NamedTuple):
 
 def _plan(hosts: list[str], wires: list[Wire]) -> Plan:
     """Two links for each cable of a switch; cables between two hosts are left out."""
-    names = dict.fromkeys(name for wire in wires for name in (wire.one, wire.other))
-    switches = [name for name in names if name not in set(hosts)]
-    position = {name: index for index, name in enumerate(switches)}
     order = {host: index for index, host in enumerate(hosts)}
+    names = dict.fromkeys(name for wire in wires for name in (wire.one, wire.other))
+    switches = [name for name in names if name not in order]
+    position = {name: index for index, name in enumerate(switches)}
     plan = Plan(switches, [], [], [], [])
     seen: set[str] = set()
     to_host = [
@@ -139,7 +153,7 @@ def _hosts(
         for seen in (wire, wire.turned()):
             neighbours.setdefault(seen.one, set()).add(seen.other)
     if nodes is not None:
-        lines = (line.partition("#")[0].strip() for line in read_text(nodes).splitlines())
+        lines = (line.partition("#")[0].strip() for line in read_lines(nodes))
         hosts = [line for line in lines if line]
         unknown = [host for host in hosts if host not in neighbours]
         if unknown:

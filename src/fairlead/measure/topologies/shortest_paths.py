@@ -11,10 +11,24 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import scipy.sparse.csgraph
 
+from fairlead.errors import InputError
 from fairlead.model.topology import RailRoutes, Routes, TableRoutes
 from fairlead.model.topology.routes import NO_LINK
 
-__all__ = ["End", "between_hosts", "shortest_paths"]
+__all__ = [
+    "End",
+    "between_hosts",
+    "links_in_turn",
+    "name_rails",
+    "require_table",
+    "shortest_paths",
+]
+
+MOST_ENTRIES = 2**27
+"""Entries of all forwarding tables, of four bytes each. A dragonfly of 2,464 switches and 37,632
+adapters (Frontier) has two thirds of them."""
+
+_SWITCHES_AT_ONCE = 256
 
 
 class End(NamedTuple):
@@ -33,6 +47,19 @@ class End(NamedTuple):
     down: int
 
 
+def require_table(source: str, num_switches: int, num_ends: int) -> None:
+    """Check that the forwarding tables of a network fit into memory.
+
+    Raises:
+        InputError: They have more entries than any network in use; the message names the source.
+    """
+    if num_switches * num_ends > MOST_ENTRIES:
+        raise InputError(
+            f"{source}: {num_switches} switches and {num_ends} ends of hosts need more than "
+            f"{MOST_ENTRIES} entries of forwarding tables"
+        )
+
+
 def shortest_paths(
     num_switches: int, between: Sequence[tuple[int, int, int]], ends: Sequence[End]
 ) -> npt.NDArray[np.int32]:
@@ -44,23 +71,62 @@ def shortest_paths(
         ends: Ends of hosts, length E.
     """
     src, dst, link = np.array(between, dtype=np.int32).reshape(-1, 3).T
-    graph = sp.csr_array((np.ones(len(link)), (src, dst)), shape=(num_switches, num_switches))
-    distance = scipy.sparse.csgraph.shortest_path(graph, unweighted=True)
+    # From where a link leads to where it comes from: searched from the destinations.
+    backwards = sp.csr_array((np.ones(len(link)), (dst, src)), shape=(num_switches, num_switches))
     switch_of_end = np.array([end.switch for end in ends])
-    to_end = distance[:, switch_of_end]
     next_link = np.full((num_switches, len(ends)), NO_LINK, dtype=np.int32)
-    turn = np.arange(len(ends))
-    for switch in range(num_switches):
-        leaving = link[src == switch]
-        if leaving.size:
-            # Paths of equal length are taken in turn, as subnet managers balance them.
-            is_path = to_end[dst[src == switch]] == to_end[switch] - 1
-            count = is_path.sum(axis=0)
-            order = np.argsort(~is_path, axis=0, kind="stable")
-            chosen = order[turn % np.maximum(count, 1), turn]
-            next_link[switch] = np.where(count > 0, leaving[chosen], NO_LINK)
-    next_link[switch_of_end, turn] = [end.down for end in ends]
+    order = np.argsort(src, kind="stable")
+    leaving = np.split(order, np.searchsorted(src[order], np.arange(1, num_switches)))
+    destinations = np.unique(switch_of_end)
+    for start in range(0, len(destinations), _SWITCHES_AT_ONCE):
+        chosen = destinations[start : start + _SWITCHES_AT_ONCE]
+        to_chosen = scipy.sparse.csgraph.shortest_path(backwards, unweighted=True, indices=chosen).T
+        columns = np.flatnonzero(np.isin(switch_of_end, chosen))
+        destination = np.searchsorted(chosen, switch_of_end[columns])
+        for switch, own in enumerate(leaving):
+            if own.size:
+                is_path = to_chosen[dst[own]] == to_chosen[switch] - 1
+                is_path &= np.isfinite(to_chosen[switch])
+                next_link[switch, columns] = links_in_turn(link[own], is_path, destination, columns)
+    next_link[switch_of_end, np.arange(len(ends))] = [end.down for end in ends]
     return next_link
+
+
+def links_in_turn(
+    links: npt.NDArray[np.int32],
+    is_path: npt.NDArray[np.bool_],
+    destination: npt.NDArray[np.int64],
+    turn: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int32]:
+    """A link of a switch for each end, shape (E,); NO_LINK where none is on a path.
+
+    Those of equal length are taken in turn, as subnet managers balance them.
+
+    Args:
+        links: Links of the switch, length L.
+        is_path: Which of them lead to which destination, shape (L, D).
+        destination: Destination of each end, shape (E,).
+        turn: Number of each end, shape (E,).
+    """
+    count = is_path.sum(axis=0)[destination]
+    order = np.argsort(~is_path, axis=0, kind="stable")
+    chosen = links[order[turn % np.maximum(count, 1), destination]]
+    return np.where(count > 0, chosen, NO_LINK).astype(np.int32)
+
+
+def name_rails(ends: Sequence[End]) -> list[str]:
+    """A line about hosts with several ends, or none."""
+    count: dict[str, int] = {}
+    for end in ends:
+        count[end.host] = count.get(end.host, 0) + 1
+    several = [host for host, number in count.items() if number > 1]
+    if not several:
+        return []
+    more = f" and {len(several) - 1} more" if len(several) > 1 else ""
+    return [
+        f"{several[0]}{more} have several adapters: pairs of hosts take those that are fewest "
+        "links apart, in turn"
+    ]
 
 
 def between_hosts(

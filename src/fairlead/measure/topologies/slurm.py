@@ -9,9 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from fairlead.errors import InputError
-from fairlead.measure.topologies.shortest_paths import End, between_hosts, shortest_paths
+from fairlead.measure.topologies.documents import require_few
+from fairlead.measure.topologies.shortest_paths import (
+    End,
+    between_hosts,
+    require_table,
+    shortest_paths,
+)
 from fairlead.measure.topologies.slurm_text import Record, read_records
-from fairlead.measure.topologies.switch_tree import fill_up_above, host_port, tree_topology
+from fairlead.measure.topologies.switch_tree import (
+    MOST_LEVELS,
+    fill_up_above,
+    host_port,
+    tree_topology,
+)
 from fairlead.model.topology import Links, Topology
 from fairlead.model.topology.routes import NO_LINK
 
@@ -30,7 +41,7 @@ def read(path: Path) -> Topology:
     origin = {"how": "slurm", "file": str(path)}
     blocks = [record for record in records if "BlockName" in record.fields]
     if blocks:
-        return tree_topology(_groups_above(records, blocks), origin, str(path))
+        return tree_topology(_groups_above(path, records, blocks), origin, str(path))
     parents_of = _parents(records)
     switches_of_host = _leaves(path, records)
     several = [
@@ -40,8 +51,8 @@ def read(path: Path) -> Topology:
     if several:
         # Slurm, too, takes it with a warning, and measures by the shortest path.
         return _by_shortest_paths(path, parents_of, switches_of_host, several)
-    above = {host: _way_up(some[0], parents_of) for host, some in switches_of_host.items()}
-    filled, problems = fill_up_above(above)
+    above = {host: _way_up(path, some[0], parents_of) for host, some in switches_of_host.items()}
+    filled, problems = fill_up_above(above, str(path))
     return tree_topology(filled, origin, str(path), problems)
 
 
@@ -73,15 +84,20 @@ def _parents(records: list[Record]) -> dict[str, list[str]]:
 
 def _check_levels(named: Mapping[str, Record], parents_of: Mapping[str, list[str]]) -> None:
     """Check that no switch is below itself."""
-    left = {name: set(parents) for name, parents in parents_of.items()}
-    while tops := [name for name, parents in left.items() if not parents]:
-        for name in tops:
-            del left[name]
-        for parents in left.values():
-            parents.difference_update(tops)
-    if left:
-        name = next(iter(left))
-        raise InputError(f"{named[name].where}: switch {name!r} is below itself")
+    children_of: dict[str, list[str]] = {}
+    for name, parents in parents_of.items():
+        for parent in parents:
+            children_of.setdefault(parent, []).append(name)
+    num_above = {name: len(parents) for name, parents in parents_of.items()}
+    tops = [name for name, number in num_above.items() if not number]
+    while tops:
+        for child in children_of.get(tops.pop(), ()):
+            num_above[child] -= 1
+            if not num_above[child]:
+                tops.append(child)
+    below_itself = next((name for name, number in num_above.items() if number), None)
+    if below_itself is not None:
+        raise InputError(f"{named[below_itself].where}: switch {below_itself!r} is below itself")
 
 
 def _leaves(path: Path, records: list[Record]) -> dict[str, list[str]]:
@@ -95,6 +111,7 @@ def _leaves(path: Path, records: list[Record]) -> dict[str, list[str]]:
             switches = found.setdefault(host, [])
             if record.fields["SwitchName"] not in switches:
                 switches.append(record.fields["SwitchName"])
+        require_few(path, len(found))
     if not found:
         raise InputError(f"{path}: names no host below a switch")
     return found
@@ -107,11 +124,17 @@ def _below(kind: str, name: str, several: list[str]) -> str:
     )
 
 
-def _way_up(switch: str, parents_of: Mapping[str, list[str]]) -> list[str]:
-    """The switches above a host, the highest first."""
+def _way_up(path: Path, switch: str, parents_of: Mapping[str, list[str]]) -> list[str]:
+    """The switches above a host, the highest first.
+
+    Raises:
+        InputError: They are more than any network has.
+    """
     way = [switch]
     while parents_of[way[-1]]:
         way += parents_of[way[-1]]
+        if len(way) > MOST_LEVELS:
+            raise InputError(f"{path}: switch {switch!r} is below {MOST_LEVELS} others and more")
     return way[::-1]
 
 
@@ -145,6 +168,7 @@ def _by_shortest_paths(
             name = f"switch {child}" + (f" to {parent}" if len(parents) > 1 else "")
             up, down = cable(name, at[parent], at[child])
             between += [(at[child], at[parent], up), (at[parent], at[child], down)]
+    require_table(str(path), len(at), len(ends))
     next_link = shortest_paths(len(at), between, ends)
     hosts, first, routes = between_hosts(ends, next_link, after)
     names = list(at)
@@ -159,7 +183,7 @@ def _by_shortest_paths(
     )
 
 
-def _groups_above(records: list[Record], blocks: list[Record]) -> dict[str, list[str]]:
+def _groups_above(path: Path, records: list[Record], blocks: list[Record]) -> dict[str, list[str]]:
     """Blocks above each host, and groups of as many neighbouring blocks as BlockSizes has."""
     sizes = list(_block_sizes(records))
     base = sizes[0] if sizes else 1
@@ -173,6 +197,7 @@ def _groups_above(records: list[Record], blocks: list[Record]) -> dict[str, list
             if host in above:
                 raise InputError(f"{block.where}: host {host!r} is in two blocks")
             above[host] = [*groups, block.fields["BlockName"]]
+        require_few(path, len(above))
     return above
 
 

@@ -4,27 +4,34 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from fairlead.act.launch.slurm import expand_node_list
 from fairlead.errors import InputError
-from fairlead.files.whole_file import read_text
+from fairlead.files.whole_file import read_lines
+from fairlead.measure.topologies.documents import MOST_YAML_LETTERS, load_yaml
 
 __all__ = ["Record", "read_records"]
 
 MOST_INCLUDED = 16
 """Files that include one another: more are taken for a loop."""
 
+MOST_LINE_BYTES = 2**20
+"""Longest line: a switch may list the names of a hundred thousand nodes."""
+
+MOST_RECORDS = 2**17
+"""Lines of switches or blocks, of which a machine of 158,976 nodes has one for each two."""
+
 # Source: Slurm, parse_config.c: spaces may stand around the sign, and a value may be quoted.
 _FIELD = re.compile(r'\s*([\w.]+)\s*=\s*(?:"([^"]*)"|([^\s"]+))(?=\s|$)', re.A)
 _INCLUDE = re.compile(r'\s*include\s+"?([^"]+?)"?\s*', re.A | re.I)
 _COMMENT = re.compile(r"(?<!\\)#.*")
-_IS_YAML = re.compile(r"(?:\s|#[^\n]*\n|%[^\n]*\n)*(?:---|-\s|\[|\{)")
+_BEFORE_YAML = ("#", "%")
+_IS_YAML = re.compile(r"\s*(?:---|-(?:\s|$)|\[|\{)")
 
 _NAMES = {
     name.lower(): name
@@ -33,7 +40,7 @@ _NAMES = {
 _TRUE = ("true", "yes", "on", "y", "1")
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Record:
     """One line of topology.conf, or one entry of topology.yaml.
 
@@ -62,19 +69,32 @@ def read_records(path: Path) -> list[Record]:
     Raises:
         InputError: It is neither, or names no switch; the message has file and place.
     """
-    text = read_text(path)
-    return _yaml(path, text) if _IS_YAML.match(text) else list(_conf(path, text, 0))
+    lines = enumerate(read_lines(path, most_bytes=MOST_LINE_BYTES), 1)
+    begun: list[tuple[int, str]] = []
+    for number, line in lines:
+        if line.strip() and not line.lstrip().startswith(_BEFORE_YAML):
+            begun = [(number, line)]
+            break
+    if begun and _IS_YAML.match(begun[0][1]):
+        return _yaml(path, itertools.chain(begun, lines))
+    records = []
+    for record in _conf(path, itertools.chain(begun, lines), 0):
+        records.append(record)
+        if len(records) > MOST_RECORDS:
+            raise InputError(f"{record.where}: is after more than {MOST_RECORDS} switches")
+    return records
 
 
-def _conf(path: Path, text: str, depth: int) -> Iterator[Record]:
+def _conf(path: Path, lines: Iterable[tuple[int, str]], depth: int) -> Iterator[Record]:
     """Lines of `Name=value` fields, whose names are read in any case."""
-    for number, line in _whole_lines(text):
+    for number, line in _whole_lines(path, lines):
         include = _INCLUDE.fullmatch(line)
         if include and depth >= MOST_INCLUDED:
             raise InputError(f"{path}:{number}: includes more than {MOST_INCLUDED} files in a row")
         if include:
             other = path.parent / include[1]
-            yield from _conf(other, read_text(other), depth + 1)
+            included = enumerate(read_lines(other, most_bytes=MOST_LINE_BYTES), 1)
+            yield from _conf(other, included, depth + 1)
             continue
         fields: dict[str, str] = {}
         at = 0
@@ -83,18 +103,22 @@ def _conf(path: Path, text: str, depth: int) -> Iterator[Record]:
             fields[_NAMES.get(found[1].lower(), found[1])] = value
             at = found.end()
         if line[at:].strip():
-            raise InputError(f"{path}:{number}: expected Name=value fields, got {line.strip()!r}")
+            raise InputError(
+                f"{path}:{number}: expected Name=value fields, got {line.strip()!r:.80}"
+            )
         yield Record(f"{path}:{number}", fields)
 
 
-def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
+def _whole_lines(path: Path, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """Lines without comments, continued ones joined with nothing between, with their numbers."""
     begun, whole = 0, ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in lines:
         part = _COMMENT.sub("", line).rstrip()
         begun = begun or number
         if part.endswith("\\"):
             whole += part[:-1]
+            if len(whole) > MOST_LINE_BYTES:
+                raise InputError(f"{path}:{begun}: goes on for more than {MOST_LINE_BYTES} bytes")
             continue
         if (whole + part).strip():
             yield begun, whole + part
@@ -103,14 +127,16 @@ def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
         yield begun, whole
 
 
-def _yaml(path: Path, text: str) -> list[Record]:
+def _yaml(path: Path, lines: Iterable[tuple[int, str]]) -> list[Record]:
     """The entries of the cluster's default topology, else of the first."""
-    try:
-        # All values stay text: a switch may be called `no` or 007.
-        document = yaml.load(text, Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise InputError(f"{path}: is not YAML: {' '.join(str(error).split())}") from error
-    topologies = _maps(f"{path}: the document", document)
+    pieces: list[str] = []
+    size = 0
+    for _, line in lines:
+        pieces.append(line)
+        size += len(line) + 1
+        if size > MOST_YAML_LETTERS:
+            break
+    topologies = _maps(f"{path}: the document", load_yaml(path, "\n".join(pieces)))
     if not topologies:
         raise InputError(f"{path}: names no topology")
     default = [each for each in topologies if str(each.get("cluster_default", "")).lower() in _TRUE]

@@ -11,7 +11,10 @@ from fairlead.model.topology import Topology, TreeRoutes
 from fairlead.model.topology.routes import NO_LINK
 from fairlead.model.topology.tree import links_of_tree
 
-__all__ = ["fill_up", "fill_up_above", "host_port", "tree_topology"]
+__all__ = ["MOST_LEVELS", "fill_up", "fill_up_above", "host_port", "tree_topology"]
+
+MOST_LEVELS = 64
+"""Switches above a host; no network in use has a quarter of it."""
 
 ROOT = "(root)"
 """Above what has no switch in common."""
@@ -22,8 +25,18 @@ def host_port(host: str) -> str:
     return f"host {host}"
 
 
+def _require_shallow(switches_of_host: Mapping[str, Sequence[str]], source: str) -> None:
+    """Check the levels before all hosts get as many as the one with most."""
+    for host, switches in switches_of_host.items():
+        if len(switches) > MOST_LEVELS:
+            raise InputError(
+                f"{source}: host {host!r} is below {len(switches)} switches; at most "
+                f"{MOST_LEVELS} are allowed"
+            )
+
+
 def fill_up(
-    switches_of_host: Mapping[str, Sequence[str]], num_levels: int
+    switches_of_host: Mapping[str, Sequence[str]], num_levels: int, source: str
 ) -> tuple[dict[str, list[str | None]], list[str]]:
     """Each host below as many switches as any, with unknown ones where some are missing.
 
@@ -33,10 +46,15 @@ def fill_up(
     Args:
         switches_of_host: Switches above each host, the highest first; the lowest may be missing.
         num_levels: How many switches are above each host at least.
+        source: What errors call it.
 
     Returns:
         The switches with None for unknown ones, and lines that name the hosts.
+
+    Raises:
+        InputError: A host is below more switches than any.
     """
+    _require_shallow(switches_of_host, source)
     most = max([num_levels, *(len(switches) for switches in switches_of_host.values())])
     filled: dict[str, list[str | None]] = {
         host: [*switches, *[None] * (most - len(switches))]
@@ -56,7 +74,7 @@ def fill_up(
 
 
 def fill_up_above(
-    switches_of_host: Mapping[str, Sequence[str]],
+    switches_of_host: Mapping[str, Sequence[str]], source: str
 ) -> tuple[dict[str, list[str | None]], list[str]]:
     """Each top switch as high as the highest, with unknown ones above where there are several.
 
@@ -65,10 +83,15 @@ def fill_up_above(
 
     Args:
         switches_of_host: Switches above each host, the highest first; at least one each.
+        source: What errors call it.
 
     Returns:
         The switches, and a line that names the tops.
+
+    Raises:
+        InputError: A host is below more switches than any.
     """
+    _require_shallow(switches_of_host, source)
     height_of_top: dict[str, int] = {}
     for switches in switches_of_host.values():
         height_of_top[switches[0]] = max(height_of_top.get(switches[0], 0), len(switches))

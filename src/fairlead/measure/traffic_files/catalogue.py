@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from fairlead.measure.trace_shares import are_shares, read_shares
 from fairlead.measure.traffic_files.csv_matrix import read_csv
+from fairlead.measure.traffic_files.intel_aps import is_aps, read_aps
 from fairlead.measure.traffic_files.mpip import is_mpip, read_mpip
 from fairlead.measure.traffic_files.open_mpi_monitoring import read_monitoring
 from fairlead.measure.traffic_files.otf2_traces import read_otf2
@@ -40,6 +41,7 @@ FORMS = (
         read_monitoring,
     ),
     Form("an OTF2 trace, traces.otf2", lambda path: path.suffix == ".otf2", read_otf2),
+    Form("the chart of Intel's aps-report -x", is_aps, read_aps),
     Form("mpiP's report, which has no partners", is_mpip, read_mpip),
 )
 

@@ -80,7 +80,8 @@ class RailRoutes(Routes):
         ]
         one, other = (np.array(ends, dtype=np.int64) for ends in zip(*ways, strict=True))
         count = self._num_links[self.adapters.switch_of_host[one], other]
-        count = np.where((one == NO_LINK) | (other == NO_LINK), FAR, count)
+        # An end that is not there is farther than one without a path: it is never chosen.
+        count = np.where((one == NO_LINK) | (other == NO_LINK), FAR + 1, count.astype(np.int32))
         is_best = count == count.min(axis=0)
         is_best[:, src == dst] = False
         is_best[0, src == dst] = True

@@ -324,7 +324,8 @@ def test_oci_tells_blocks_of_each_host(tmp_path: Path) -> None:
         ("aws", "[]", "Instances: expected a list of instances"),
         ("aws", '{"Instances": [{}]}', r"Instances\[0\].InstanceId: expected a name, got None"),
         ("gcp", '[{"name": 1}]', r"\[0\].name: expected a name, got 1"),
-        ("oci", "[1]", "expected an object of hosts and their rdmaTopologyData"),
+        ("oci", "[1]", "the document: expected an object, got a list"),
+        ("oci", '{"a": [1]}', "expected an object of hosts and their rdmaTopologyData"),
     ],
 )
 def test_wrong_document_of_a_cloud_is_refused(

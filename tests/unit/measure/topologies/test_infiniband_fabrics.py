@@ -112,6 +112,23 @@ def test_nearest_adapters_of_two_hosts_are_taken(tmp_path: Path) -> None:
         assert [known.links.out_ports[link] for link in known.route("a", "c")] == ["a2:1", "b002:2"]
 
 
+def test_hosts_that_no_path_joins_are_not_nearest_where_another_has_two_rails(
+    tmp_path: Path,
+) -> None:
+    # Without the spine, b and c are on switches that nothing joins.
+    text = fabric(
+        one=[("a1", "a mlx5_0"), ("b1", "b mlx5_0")], two=[("a2", "a mlx5_1"), ("c1", "c mlx5_0")]
+    )
+    lines = text.splitlines(keepends=True)
+    joined = "".join(line for line in lines if "spine" not in line and "[36]" not in line)
+    topology = imported(joined, tmp_path)
+
+    hops = topology.known_hops()(*np.indices((3, 3)))
+
+    assert topology.hosts == ("a", "b", "c")
+    assert np.array_equal(hops, [[0, 2, 2], [2, 0, np.nan], [2, np.nan, 0]], equal_nan=True)
+
+
 def test_pairs_take_equal_rails_in_turn(tmp_path: Path) -> None:
     hosts = [f"h{index}" for index in range(4)]
     text = fabric(

@@ -7,7 +7,7 @@ from fairlead.measure.metrics.exporters.cxi import CXI
 from fairlead.measure.metrics.exporters.dcgm import DCGM
 from fairlead.measure.metrics.exporters.efa import EFA
 from fairlead.measure.metrics.exporters.exporter import Exporter, Metric
-from fairlead.measure.metrics.exporters.infiniband_fabrics import GUILBAULTS, TREYDOCK
+from fairlead.measure.metrics.exporters.infiniband_fabrics import GUILBAULTS, TREYDOCK, UFM
 from fairlead.measure.metrics.exporters.node_ethtool import ENA, PHYSICAL_PORT
 from fairlead.measure.metrics.exporters.node_infiniband import NODE_INFINIBAND, ROCE
 from fairlead.measure.metrics.exporters.node_network import NODE_NETWORK
@@ -25,6 +25,7 @@ EXPORTERS: tuple[Exporter, ...] = (
     CXI,
     GUILBAULTS,
     TREYDOCK,
+    UFM,
     SNMP,
     DCGM,
 )

@@ -16,6 +16,10 @@ def _switch_port(labels: Labels) -> str:
     return infiniband_port(labels["guid"], labels["port"])
 
 
+def _node_port(labels: Labels) -> str:
+    return infiniband_port(labels["node_guid"], labels["port_num"])
+
+
 GUILBAULTS = Exporter(
     "infiniband-exporter by guilbaults",
     "IBTA, PortCounters",
@@ -55,6 +59,25 @@ TREYDOCK = Exporter(
         ),
         "infiniband_switch_port_transmit_wait_total": Metric(
             Quantity.stalled_s, False, bits=32, port_of=_switch_port, in_ticks=True
+        ),
+    },
+)
+
+UFM = Exporter(
+    "NVIDIA UFM Telemetry",
+    "NVIDIA, UFM Telemetry, Prometheus endpoint support; IBTA, PortCountersExtended",
+    "words of four octets of every port",
+    "ticks in which a port had data and could not send (PortXmitWait)",
+    {
+        **both_ways(
+            "PortRcvDataExtended",
+            "PortXmitDataExtended",
+            Quantity.carried_bytes,
+            factor=OCTETS,
+            port_of=_node_port,
+        ),
+        "PortXmitWaitExtended": Metric(
+            Quantity.stalled_s, False, port_of=_node_port, in_ticks=True
         ),
     },
 )
