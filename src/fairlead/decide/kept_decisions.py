@@ -31,7 +31,7 @@ Finite = Annotated[float, pydantic.Field(allow_inf_nan=False)]
 
 MOST_DECISIONS = 2000
 
-RULES = 3
+RULES = 4
 """Raised where decisions are made in another way: those of before are not taken any more."""
 
 

@@ -102,6 +102,7 @@ def _facts(session: Session, decision: Decision, line: str) -> dict[str, Any]:
         "kept_launcher_placement": decision.placement is None,
         "gain": dataclasses.asdict(decision.gain),
         "rehearsed_rounds": decision.num_rounds,
+        "combinations": [dataclasses.asdict(one) for one in decision.transfers.tried],
         "is_kept": decision.is_kept,
         "deciding_s": decision.seconds,
         "budget_s": decision.budget_s,
