@@ -87,7 +87,10 @@ def announcement_of_next_run(session: Session, decision: Decision) -> Announceme
     """What is expected of the next run; this one was placed by the launcher."""
     line = f"next run: {decision_line(session, decision)}"
     predicted_s = decision.predicted_s(session.log.kept.launcher_s())
-    session.directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
+    levers = session.first_run.levers()
+    session.directory.note(
+        "decision", {"method": "launcher", "kept_launcher_placement": True, "levers": levers}
+    )
     session.directory.note(
         "next_run",
         _facts(session, decision, line)

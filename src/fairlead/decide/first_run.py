@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What relays are expected to save in a first run, of whose program nothing is known yet."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from fairlead.decide.routes import (
+    MARGIN_RATIO,
+    MESSAGE_BYTES,
+    faster_relays,
+    several_connections_pairs,
+)
+from fairlead.model.network import Network
+from fairlead.model.path_table import PathTable
+
+__all__ = ["LEAST_SAVING", "FirstSaving", "expect_first_saving"]
+
+LEAST_SAVING = 0.1
+"""Relays start without a rehearsal where rates alone promise this much: five times what the rule of
+later runs needs, since which pairs the program uses is not known."""
+
+
+@dataclasses.dataclass(frozen=True)
+class FirstSaving:
+    """What rates alone say of relays.
+
+    Attributes:
+        ratio: Part of the time that a message of 1 MiB from each host to each other one takes.
+        num_pairs: Pairs of hosts on which something is faster.
+    """
+
+    ratio: float
+    num_pairs: int
+
+
+def expect_first_saving(network: Network, table: PathTable) -> FirstSaving:
+    """What the best single relay of each pair saves, or several connections.
+
+    Only what no other pair can undo counts, as nothing is rehearsed. Several paths of a pair may
+    share a bottleneck, and so may several connections of a pair that is slower than others of its
+    hosts: it may be the uplink of a rack. One path that is faster goes around it, and connections
+    of a pair that is as fast as any are limited one by one.
+
+    Args:
+        network: The network without its noise.
+        table: Its paths.
+    """
+    is_pair = ~np.eye(network.num_hosts, dtype=bool)
+    direct_s = np.zeros(is_pair.shape)
+    for route in table.routes:
+        if route.is_direct:
+            direct_s[route.src, route.dst] = route.transfer_s(MESSAGE_BYTES)
+    best_s = direct_s.copy()
+    for route in faster_relays(table):
+        pair = (route.src, route.dst)
+        best_s[pair] = min(best_s[pair], route.transfer_s(MESSAGE_BYTES))
+    rates_Bps = np.where(is_pair, network.bandwidth_Bps, 0.0)
+    fastest_Bps = np.minimum(rates_Bps.max(axis=1)[:, None], rates_Bps.max(axis=0)[None, :])
+    for src, dst in several_connections_pairs(network, table):
+        if MARGIN_RATIO * rates_Bps[src, dst] >= fastest_Bps[src, dst]:
+            seconds = network.latency_s[src, dst] + MESSAGE_BYTES / table.capacity_Bps[src][dst]
+            best_s[src, dst] = min(best_s[src, dst], seconds)
+    whole_s = float(direct_s.sum())
+    ratio = 1 - float(best_s.sum()) / whole_s if whole_s > 0 else 0.0
+    return FirstSaving(ratio, int(np.count_nonzero(best_s < direct_s)))
