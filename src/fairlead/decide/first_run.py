@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import numpy.typing as npt
 
 from fairlead.decide.routes import (
     MARGIN_RATIO,
@@ -36,7 +37,9 @@ class FirstSaving:
     num_pairs: int
 
 
-def expect_first_saving(network: Network, table: PathTable) -> FirstSaving:
+def expect_first_saving(
+    network: Network, table: PathTable, is_sure: npt.NDArray[np.bool_]
+) -> FirstSaving:
     """What the best single relay of each pair saves, or several connections.
 
     Only what no other pair can undo counts, as nothing is rehearsed. Several paths of a pair may
@@ -47,6 +50,8 @@ def expect_first_saving(network: Network, table: PathTable) -> FirstSaving:
     Args:
         network: The network without its noise.
         table: Its paths.
+        is_sure: Pairs that count, shape (H, H): a quick probe takes pairs of a busy machine for
+            slow ones.
     """
     is_pair = ~np.eye(network.num_hosts, dtype=bool)
     direct_s = np.zeros(is_pair.shape)
@@ -56,11 +61,12 @@ def expect_first_saving(network: Network, table: PathTable) -> FirstSaving:
     best_s = direct_s.copy()
     for route in faster_relays(table):
         pair = (route.src, route.dst)
-        best_s[pair] = min(best_s[pair], route.transfer_s(MESSAGE_BYTES))
+        if is_sure[pair]:
+            best_s[pair] = min(best_s[pair], route.transfer_s(MESSAGE_BYTES))
     rates_Bps = np.where(is_pair, network.bandwidth_Bps, 0.0)
     fastest_Bps = np.minimum(rates_Bps.max(axis=1)[:, None], rates_Bps.max(axis=0)[None, :])
     for src, dst in several_connections_pairs(network, table):
-        if MARGIN_RATIO * rates_Bps[src, dst] >= fastest_Bps[src, dst]:
+        if is_sure[src, dst] and MARGIN_RATIO * rates_Bps[src, dst] >= fastest_Bps[src, dst]:
             seconds = network.latency_s[src, dst] + MESSAGE_BYTES / table.capacity_Bps[src][dst]
             best_s[src, dst] = min(best_s[src, dst], seconds)
     whole_s = float(direct_s.sum())

@@ -15,7 +15,8 @@ from fairlead.decide.routes import path_table
 
 
 def saving(known: fl.Network) -> tuple[float, int]:
-    found = expect_first_saving(known, path_table(known))
+    every = np.ones(known.bandwidth_Bps.shape, dtype=bool)
+    found = expect_first_saving(known, path_table(known), every)
     return found.ratio, found.num_pairs
 
 
@@ -53,3 +54,11 @@ def test_one_slow_pair_counts_as_one_of_all() -> None:
     ratio, num_pairs = saving(network(rates_Bps))
     assert num_pairs == 1
     assert 0 < ratio < LEAST_SAVING
+
+
+def test_pairs_that_a_quick_probe_alone_has_seen_do_not_count() -> None:
+    known = network(1e8 * np.random.default_rng(1).lognormal(0, 0.7, (8, 8)))
+    none = np.zeros((8, 8), dtype=bool)
+    assert expect_first_saving(known, path_table(known), none).ratio == 0.0
+    limited = with_interfaces(network(np.full((8, 8), 1e8)), 5e8)
+    assert expect_first_saving(limited, path_table(limited), none).ratio == 0.0

@@ -16,7 +16,7 @@ from narrators import RecordingNarrator
 from sessions import OPEN_MPI, session_of
 
 import fairlead as fl
-from fairlead.flows.inputs.session import Session
+from fairlead.flows.inputs.session import EarlyLook
 from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.request import RelayRequest, Request
 from fairlead.flows.run.features import FeaturePlan
@@ -47,11 +47,12 @@ def planned(
     """The plan, and the lines about it."""
     request, narrator = request_of(known, **fields), RecordingNarrator()
 
-    def look() -> Session:
+    def look() -> EarlyLook:
         program = TracedProgram(groups_traffic([0, 1, 0, 1]))
         session = session_of(folder / "r", program, network=known, request=request)
         session.probe_program._sends_by_tcp = sends_by_tcp
-        return dataclasses.replace(session, is_network_given=is_given)
+        is_sure = np.ones(known.bandwidth_Bps.shape, dtype=bool)
+        return EarlyLook(dataclasses.replace(session, is_network_given=is_given), is_sure)
 
     return plan_first_run(request, OPEN_MPI, narrator, look), narrator.lines
 
@@ -97,7 +98,7 @@ def test_what_has_proved_slower_is_not_taken(
     assert (plan.is_taken, plan.why) == (False, "they have proved slower in earlier runs")
 
 
-def never() -> Session:
+def never() -> EarlyLook:
     raise AssertionError("nothing is to be measured")
 
 
@@ -112,10 +113,10 @@ def test_nothing_is_measured_where_no_relay_can_be_had(relays: RelayRequest | No
 
 
 def test_a_network_that_cannot_be_measured_is_the_reason() -> None:
-    def fail() -> Session:
+    def fail() -> EarlyLook:
         raise fl.ProbeError("host b does not answer")
 
-    look: Callable[[], Session] = fail
+    look: Callable[[], EarlyLook] = fail
     (plan,) = plan_first_run(request_of(UNEVEN), OPEN_MPI, RecordingNarrator(), look)
 
     assert (plan.is_taken, plan.why) == (False, "host b does not answer")

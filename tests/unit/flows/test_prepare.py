@@ -19,7 +19,7 @@ from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.errors import TracedRunEndedError
 from fairlead.flows.inputs.found_network import FoundNetwork
 from fairlead.flows.inputs.interruption import NextRunUndecided
-from fairlead.flows.inputs.session import PlanFirst, Session, Steps, prepare
+from fairlead.flows.inputs.session import EarlyLook, PlanFirst, Session, Steps, prepare
 from fairlead.flows.inputs.tracing import TRACE_NOW
 from fairlead.flows.request import (
     CollectivesRequest,
@@ -412,11 +412,12 @@ def test_a_first_run_has_the_levers_that_the_network_shows_to_pay(
         events.append(f"program with {sorted(spec.env)}, {world.probes} probes")
         return TracedRun(traffic, 3.0)
 
-    def measure(found: FoundNetwork, *_arguments: Any, **_options: Any) -> None:
-        found.measure()
+    def measure(found: FoundNetwork, *_arguments: Any, **_options: Any) -> np.ndarray:
+        return np.eye(found.measure().num_hosts, dtype=bool)
 
-    def plan(look: Callable[[], Session]) -> list[Relays]:
-        early = look()
+    def plan(look: Callable[[], EarlyLook]) -> list[Relays]:
+        early, is_sure = look()
+        assert not is_sure[0, 1]
         assert early.network.hosts == early.cluster.hosts == ("a", "b", "c")
         return [relays]
 
@@ -445,7 +446,7 @@ def test_a_network_measured_before_a_long_run_is_measured_again(
         "fairlead.flows.inputs.session.measure_early", lambda found, *_, **__: found.measure()
     )
 
-    def plan(look: Callable[[], Session]) -> list[Relays]:
+    def plan(look: Callable[[], EarlyLook]) -> list[Relays]:
         look()
         return []
 
@@ -455,7 +456,7 @@ def test_a_network_measured_before_a_long_run_is_measured_again(
 
 
 def test_only_the_run_that_was_asked_for_has_levers(world: World) -> None:
-    def plan(_look: Callable[[], Session]) -> list[Relays]:
+    def plan(_look: Callable[[], EarlyLook]) -> list[Relays]:
         raise AssertionError("it is started again with what was decided")
 
     traced = TracedRun(fl.Traffic(bytes=np.eye(2), messages=np.eye(2)), 3.0)

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from fairlead.act import mpi_builds
@@ -169,8 +171,20 @@ class Session:
         )
 
 
-PlanFirst = Callable[[Callable[[], Session]], Sequence[Lever]]
-"""Plans a first run; it calls the function for a session with the network alone, if it needs it."""
+class EarlyLook(NamedTuple):
+    """What is known before a first run.
+
+    Attributes:
+        session: With the network, and without traffic.
+        is_sure: Pairs of hosts whose rates are more than those of a quick probe, shape (H, H).
+    """
+
+    session: Session
+    is_sure: npt.NDArray[np.bool_]
+
+
+PlanFirst = Callable[[Callable[[], EarlyLook]], Sequence[Lever]]
+"""Plans a first run; it calls the function for what is known, if it needs that."""
 
 
 def library_lack(launcher: Launcher) -> str:
@@ -253,17 +267,18 @@ def prepare(
             is_network_given=source.is_given, basis=source.basis,
         )  # fmt: skip
 
-        def look_early() -> Session:
-            network = _measure_before_run(
+        def look_early() -> EarlyLook:
+            network, is_sure = _measure_before_run(
                 *(found, reachable, source, probe_program, narrator),
                 has_budget=request.network.budget_s is not None,
             )
-            return session_of(
+            session = session_of(
                 *(reachable, network, _nothing_seen(request.num_ranks), launchers),
                 log=log_of(launchers, reachable),
                 probe_s=found.seconds,
                 launchers_cpus=cpus,
             )
+            return EarlyLook(session, is_sure)
 
         first_run = FirstRun(lambda: plan_first(look_early))
         program = find_traffic(
@@ -328,20 +343,21 @@ def _measure_before_run(
     narrator: Narrator,
     *,
     has_budget: bool,
-) -> Network:
-    """The network of these hosts before a program of which nothing is known.
+) -> tuple[Network, npt.NDArray[np.bool_]]:
+    """The network of these hosts before an unknown program, and which of its pairs are sure.
 
     Raises:
         Error: It cannot be measured, or only without some of the hosts.
     """
+    is_sure = np.ones((cluster.num_hosts,) * 2, dtype=bool)
     if not source.is_given:
-        measure_early(found, probe_program, narrator, has_budget=has_budget)
+        is_sure = measure_early(found, probe_program, narrator, has_budget=has_budget)
         # It never runs at the same time as the program.
         probe_program.close()
     network = found.measure()
     if found.cluster.hosts != cluster.hosts:
         raise TopologyError("a host does not answer any more")
-    return network
+    return network, is_sure
 
 
 def _nothing_seen(num_ranks: int) -> TracedProgram:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+import numpy.typing as npt
+
 from fairlead.act.containers import container_of
 from fairlead.act.launch import Launcher
 from fairlead.decide.denoised_network import remove_noise
@@ -16,7 +19,7 @@ from fairlead.decide.first_run import LEAST_SAVING, FirstSaving, expect_first_sa
 from fairlead.decide.noise import with_pooled_noise
 from fairlead.decide.routes import MOST_RELAYS, probed_path_table
 from fairlead.errors import Error
-from fairlead.flows.inputs.session import Session, library_lack
+from fairlead.flows.inputs.session import EarlyLook, Session, library_lack
 from fairlead.flows.request import Request
 from fairlead.flows.run.features import FeaturePlan
 from fairlead.flows.run.relays import RelayedMessages, useful_paths
@@ -26,7 +29,7 @@ __all__ = ["plan_first_run"]
 
 
 def plan_first_run(
-    request: Request, launcher: Launcher, narrator: Narrator, look: Callable[[], Session]
+    request: Request, launcher: Launcher, narrator: Narrator, look: Callable[[], EarlyLook]
 ) -> list[FeaturePlan]:
     """The levers of a run whose program was never traced.
 
@@ -43,18 +46,20 @@ def plan_first_run(
     return [plan]
 
 
-def _plan_relays(request: Request, launcher: Launcher, look: Callable[[], Session]) -> FeaturePlan:
+def _plan_relays(
+    request: Request, launcher: Launcher, look: Callable[[], EarlyLook]
+) -> FeaturePlan:
     if lack := library_lack(launcher):
         return _without(lack)
     if container_of(request.program) is not None:
         return _without("the program is in a container, into which a way is found for the next run")
     try:
-        return _plan_by_rates(look())
+        return _plan_by_rates(*look())
     except Error as error:
         return _without(str(error))
 
 
-def _plan_by_rates(session: Session) -> FeaturePlan:
+def _plan_by_rates(session: Session, is_sure: npt.NDArray[np.bool_]) -> FeaturePlan:
     relays, network = session.request.relays, session.network
     assert relays is not None
     if relays.mode == "always":
@@ -63,7 +68,7 @@ def _plan_by_rates(session: Session) -> FeaturePlan:
             return _without("no path of use")
     else:
         table = probed_path_table(network, MOST_RELAYS[relays.rule])
-        saving = expect_first_saving(remove_noise(with_pooled_noise(network)), table)
+        saving = expect_first_saving(remove_noise(with_pooled_noise(network)), table, is_sure)
         if lack := _reason_against(session, saving):
             return _without(lack)
         num_pairs = network.num_hosts * (network.num_hosts - 1)
