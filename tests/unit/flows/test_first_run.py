@@ -16,11 +16,17 @@ from narrators import RecordingNarrator
 from sessions import OPEN_MPI, session_of
 
 import fairlead as fl
+from fairlead.decide.decision import Decision
+from fairlead.decide.expected_gain import Gain
+from fairlead.flows.inputs.first_run import FirstRun
 from fairlead.flows.inputs.session import EarlyLook
 from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.request import RelayRequest, Request
+from fairlead.flows.run.announcement import announcement_of_next_run
 from fairlead.flows.run.features import FeaturePlan
 from fairlead.flows.run.first_run import plan_first_run
+from fairlead.report import run_view
+from fairlead.watch.past_runs import past_run
 
 UNEVEN = network(1e8 * np.random.default_rng(1).lognormal(0, 0.7, (4, 4)))
 
@@ -120,3 +126,16 @@ def test_a_network_that_cannot_be_measured_is_the_reason() -> None:
     (plan,) = plan_first_run(request_of(UNEVEN), OPEN_MPI, RecordingNarrator(), look)
 
     assert (plan.is_taken, plan.why) == (False, "host b does not answer")
+
+
+def test_what_a_first_run_had_is_in_its_record_and_in_its_facts(tmp_path: Path) -> None:
+    plans, _ = planned(tmp_path, UNEVEN)
+    program = TracedProgram(groups_traffic([0, 1, 0, 1]), seconds=9.0, is_users_run=True)
+    session = session_of(tmp_path / "run", program, network=UNEVEN)
+    session = dataclasses.replace(session, first_run=FirstRun(planned=tuple(plans)))
+
+    announcement = announcement_of_next_run(session, Decision(None, Gain(0.0, 0.0, 0.0), 1.0))
+
+    assert past_run(tmp_path / "run").levers["relays"]["is_taken"]
+    facts = run_view.facts("optimize", announcement)
+    assert facts["is_for_next_run"] and facts["features"]["relays"]["is_taken"]
