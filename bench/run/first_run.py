@@ -17,6 +17,7 @@ import argparse
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -47,14 +48,19 @@ class Cell:
     Attributes:
         program_s: What the program says that it took.
         command_s: What the command took.
-        num_relayed: Rounds in which the first run had relays.
+        why_relays: Why the first run had relays or had none, of each round.
     """
 
     scenario: str
     program: str
     program_s: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     command_s: dict[str, list[float]] = dataclasses.field(default_factory=dict)
-    num_relayed: int = 0
+    why_relays: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def num_relayed(self) -> int:
+        """Rounds in which the first run had relays."""
+        return sum(why.startswith("taken") for why in self.why_relays)
 
     def facts(self) -> dict[str, Any]:
         """What was measured, and the times as parts of the launcher's."""
@@ -62,6 +68,7 @@ class Cell:
         ratios = {way: np.array(self.program_s[way]) / launcher_s for way in WAYS[1:]}
         return dataclasses.asdict(self) | {
             "rounds": len(launcher_s),
+            "num_relayed": self.num_relayed,
             "ratios": {
                 way: [float(np.median(each)), *median_interval(each)]
                 for way, each in ratios.items()
@@ -73,10 +80,14 @@ def main() -> None:
     options = parsed()
     cells: list[dict[str, Any]] = []
     for scenario in options.scenario:
-        with Lab.up(Scenario.load(scenario, options.hosts).slower(options.slower)) as lab:
+        cloud = Scenario.load(scenario, options.hosts).slower(options.slower)
+        if options.slots is not None:
+            cloud = cloud.model_copy(update={"slots": options.slots})
+        with Lab.up(cloud) as lab:
             for name in options.program:
                 cells.append(measured(lab, scenario, name, options).facts())
                 print(row(cells[-1]), flush=True)
+                print(*(f"  {why}" for why in cells[-1]["why_relays"]), sep="\n", flush=True)
     if options.output is not None:
         written = {"kind": "first-run", "slower": options.slower, "cells": cells}
         write_text(options.output, json.dumps(written, indent=1) + "\n")
@@ -89,6 +100,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--program", action="append", choices=PROGRAMS, help="repeatable")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--hosts", type=int, help="default: the scenario's")
+    parser.add_argument("--slots", type=int, help="ranks of each host; default: the scenario's")
     parser.add_argument("--slower", type=float, default=4.0, help="divides the scenario's rates")
     parser.add_argument("--output", type=Path, help="a file for the results, JSON")
     options = parser.parse_args()
@@ -101,15 +113,17 @@ def parsed() -> argparse.Namespace:
 
 def measured(lab: Lab, scenario: str, name: str, options: argparse.Namespace) -> Cell:
     program, cell = PROGRAMS[name], Cell(scenario, name)
-    if options.hosts is not None:
-        program = dataclasses.replace(program, num_ranks=4 * options.hosts)
+    if options.hosts is not None or options.slots is not None:
+        num_ranks = (options.slots or 4) * len(lab.hosts)
+        program = dataclasses.replace(program, num_ranks=num_ranks)
     for number in range(options.rounds):
         for way in in_turn(number):
             with tempfile.TemporaryDirectory() as empty:
                 program_s, command_s, lines = run(lab, program, Path(empty), way)
             cell.program_s.setdefault(way, []).append(program_s)
             cell.command_s.setdefault(way, []).append(command_s)
-            cell.num_relayed += way == "first" and "relays: taken in this run" in lines
+            if way == "first":
+                cell.why_relays += re.findall(r"relays: ((?:not )?taken in this run: .*)", lines)
     return cell
 
 

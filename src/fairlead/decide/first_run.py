@@ -17,7 +17,7 @@ from fairlead.decide.routes import (
 from fairlead.model.network import Network
 from fairlead.model.path_table import PathTable
 
-__all__ = ["LEAST_SAVING", "FirstSaving", "expect_first_saving"]
+__all__ = ["LEAST_SAVING", "FirstSaving", "expect_first_saving", "sure_pairs"]
 
 LEAST_SAVING = 0.1
 """Relays start without a rehearsal where rates alone promise this much: five times what the rule of
@@ -35,6 +35,23 @@ class FirstSaving:
 
     ratio: float
     num_pairs: int
+
+
+def sure_pairs(
+    rates_Bps: npt.NDArray[np.float64], is_measured: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Pairs that long trains have measured, and those that do not differ from one of them.
+
+    Args:
+        rates_Bps: Of all pairs, without noise, shape (H, H).
+        is_measured: Which were measured by long trains, shape (H, H).
+    """
+    is_pair = ~np.eye(len(rates_Bps), dtype=bool)
+    is_sure = is_measured & is_pair
+    for rate_Bps in np.unique(rates_Bps[is_sure]):
+        is_alike = (rates_Bps < MARGIN_RATIO * rate_Bps) & (MARGIN_RATIO * rates_Bps > rate_Bps)
+        is_sure = is_sure | (is_alike & is_pair)
+    return is_sure
 
 
 def expect_first_saving(

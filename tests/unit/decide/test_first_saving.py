@@ -10,7 +10,7 @@ import pytest
 from instances import network, racks
 
 import fairlead as fl
-from fairlead.decide.first_run import LEAST_SAVING, expect_first_saving
+from fairlead.decide.first_run import LEAST_SAVING, expect_first_saving, sure_pairs
 from fairlead.decide.routes import path_table
 
 
@@ -62,3 +62,11 @@ def test_pairs_that_a_quick_probe_alone_has_seen_do_not_count() -> None:
     assert expect_first_saving(known, path_table(known), none).ratio == 0.0
     limited = with_interfaces(network(np.full((8, 8), 1e8)), 5e8)
     assert expect_first_saving(limited, path_table(limited), none).ratio == 0.0
+
+
+def test_a_pair_is_sure_where_one_that_does_not_differ_was_measured() -> None:
+    rates_Bps = np.array([[np.inf, 5e7, 5.2e7], [1e7, np.inf, 1e8], [4e7, 1e7, np.inf]])
+    is_measured = np.eye(3, dtype=bool)
+    assert not sure_pairs(rates_Bps, is_measured).any()
+    is_measured[0, 1] = True
+    assert np.argwhere(sure_pairs(rates_Bps, is_measured)).tolist() == [[0, 1], [0, 2]]

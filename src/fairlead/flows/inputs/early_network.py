@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.decide.denoised_network import remove_noise
+from fairlead.decide.first_run import sure_pairs
 from fairlead.decide.measurer import HostsMeasurer
 from fairlead.decide.noise import with_pooled_noise
 from fairlead.decide.routes import faster_relays, probed_path_table
-from fairlead.decide.search import ALL_PAIRS_HOSTS, MOST_INTERFACES_S, MOST_PAIRS_S
+from fairlead.decide.search import MOST_INTERFACES_S
 from fairlead.flows.inputs.found_network import FoundNetwork
 from fairlead.measure.long_trains import LONG_TRAINS_BYTES
 from fairlead.measure.probe_program import ProbeProgram
@@ -24,15 +25,18 @@ __all__ = ["measure_early"]
 
 Mask = npt.NDArray[np.bool_]
 
+MOST_EARLY_PAIRS_S = 2.0
+"""Most time for pairs: one of 50 Mbit/s takes 0.17 s, and a network may be slow throughout."""
+
 
 def measure_early(
     found: FoundNetwork, program: ProbeProgram, narrator: Narrator, *, has_budget: bool
 ) -> Mask:
     """Measure what shows whether relays may pay, as the decision after the run does it.
 
-    Pairs are measured again by long trains. Interfaces are measured where no pair has a faster path
-    by a third host, since they show then whether several connections may be faster. A network that
-    is kept was measured so, and its check has shown how the MPI sends.
+    The slowest pairs are measured again by long trains. Interfaces are measured where no pair has a
+    faster path by a third host, since they show then whether several connections may be faster. A
+    network that is kept was measured so, and its check has shown how the MPI sends.
 
     Args:
         found: Gets the network.
@@ -52,31 +56,29 @@ def measure_early(
     measurer = HostsMeasurer(program, found.cluster, None, network.launch_s, narrator)
     # This is for the first run. Only what the user bounds is bounded together.
     with found.record_time() if has_budget else contextlib.nullcontext():
-        again = measurer.measure(_pairs_in_question(network), MOST_PAIRS_S)
-        is_sure: Mask = np.zeros(network.bandwidth_Bps.shape, dtype=bool)
-        if again is not None:
-            network = network.with_measurements(again)
-            is_sure = np.isfinite(again.bandwidth_Bps)
+        again = measurer.measure(_pairs_in_question(network), MOST_EARLY_PAIRS_S)
+        if again is None:
+            return np.zeros(network.bandwidth_Bps.shape, dtype=bool)
+        network = network.with_measurements(again)
+        alike = remove_noise(with_pooled_noise(network))
         if network.nic_out_Bps is None and not faster_relays(probed_path_table(network)):
-            alike = remove_noise(with_pooled_noise(network))
             carried = measurer.interfaces(alike, MOST_INTERFACES_S)
             if carried is not None:
                 network = dataclasses.replace(
                     network, nic_out_Bps=carried.out_Bps, nic_in_Bps=carried.in_Bps
                 )
     found.refine(network)
-    return is_sure
+    return sure_pairs(alike.bandwidth_Bps, np.isfinite(again.bandwidth_Bps))
 
 
 def _pairs_in_question(network: Network) -> Mask:
-    """All pairs of few hosts, otherwise as many of the slowest as can be measured in the time."""
-    pair_Bps = np.minimum(network.bandwidth_Bps, network.bandwidth_Bps.T)
+    """The slowest pairs, as many as can be measured in the time."""
     is_pair: Mask = ~np.eye(network.num_hosts, dtype=bool)
-    if network.num_hosts <= ALL_PAIRS_HOSTS:
-        return is_pair
+    pair_Bps = np.minimum(network.bandwidth_Bps, network.bandwidth_Bps.T)
     pair_s = 2 * LONG_TRAINS_BYTES / float(np.nanmedian(pair_Bps[is_pair]))
-    slowest_first = np.argsort(np.where(np.triu(is_pair), pair_Bps, np.inf), axis=None)
-    num_pairs = min(int(MOST_PAIRS_S / pair_s), int(np.count_nonzero(np.triu(is_pair))))
+    is_upper = np.triu(is_pair)
+    num_pairs = min(int(MOST_EARLY_PAIRS_S / pair_s) + 1, int(np.count_nonzero(is_upper)))
+    slowest_first = np.argsort(np.where(is_upper, pair_Bps, np.inf), axis=None)
     chosen: Mask = np.zeros(is_pair.shape, dtype=bool)
     chosen.ravel()[slowest_first[:num_pairs]] = True
     return chosen | chosen.T
