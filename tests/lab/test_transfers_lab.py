@@ -91,27 +91,3 @@ def test_relays_are_tried_where_they_may_help_and_taken_where_a_rehearsal_shows_
     again, lines = run(lab, home, tmp_path / "2", pairs)
     assert again == relays
     assert "directly and with relays" not in lines
-
-
-def first_run(lab: Lab, home: Path, folder: Path, program: str) -> tuple[dict[str, Any], str]:
-    """What the record of a first run has noted, and what was printed."""
-    done = fairlead(
-        *(lab, home, "run", "--run-dir", str(folder), "-n", "4"),
-        *("--hostfile", str(lab.hostfile), "--", program),
-    )
-    assert done.stdout.count("done") == 4, done.stderr
-    return load_steps(folder), done.stderr
-
-
-def test_a_first_run_is_relayed_where_rates_alone_promise_much(
-    lab: Lab, pairs: str, tmp_path: Path
-) -> None:
-    lab.degrade("h0", "h1", 0.1)
-    steps, lines = first_run(lab, tmp_path / "home", tmp_path / "0", pairs)
-    assert "relays: taken in this run: by the measured rates messages of 1 MiB take " in lines
-    assert "relays: a router on each of 4 hosts" in lines
-    assert steps["decision"]["levers"]["relays"]["is_taken"]
-    assert steps["end"]["features"] == ["relays"]
-    assert steps["end"]["relays"].keys() == {"mpi_bytes", "routers_bytes", "relayed_bytes"}
-    assert "next run: " in lines
-    assert processes_in(lab, str(router_program())) == []
