@@ -19,10 +19,10 @@ Pattern = Annotated[
     typer.Option(
         metavar="PATTERN",
         rich_help_panel=PLACING,
-        help="What the ranks send each other: ring (an allreduce around all ranks, as NCCL's), gloo "
-        "(as torch's gloo, the other way round), tree (an allreduce by NCCL's double binary tree), "
-        "all-to-all, grid:AxB (each rank with its "
-        "neighbours), or a file as of map --traffic. Ranks of a host stay together.",
+        help="What the ranks send each other: ring (an allreduce around all ranks, as NCCL's), "
+        "gloo (the same the other way round, as torch's gloo), tree (an allreduce by NCCL's double "
+        "binary tree), all-to-all, grid:AxB (each rank with its neighbours), or a file as of map "
+        "--traffic. Ranks of a host stay together.",
     ),
 ]
 Size = Annotated[

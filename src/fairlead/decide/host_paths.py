@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from fairlead.decide.denoised_network import remove_noise
@@ -12,8 +14,12 @@ from fairlead.model.path_table import SEGMENT_BYTES, HostPath, PathTable
 
 __all__ = [
     "DEFAULT_MAX_RELAYS",
+    "MARGIN_RATIO",
+    "MESSAGE_BYTES",
     "MOST_RELAYS",
     "faster_pairs",
+    "faster_relays",
+    "network_with_relays",
     "path_table",
     "probed_path_table",
     "several_connections_pairs",
@@ -31,7 +37,7 @@ MESSAGE_BYTES = float(1 << 20)
 HOP_S = 50e-6
 """What a router is assumed to add to the latency of a path."""
 
-_MARGIN_RATIO = 1.1
+MARGIN_RATIO = 1.1
 """Paths together must be expected to be faster than the direct one by this, as in the program
 (relay/routing/trial_estimates.hpp)."""
 
@@ -102,15 +108,62 @@ def several_connections_pairs(network: Network, table: PathTable) -> list[tuple[
         (path.src, path.dst)
         for path in table.paths
         if path.is_direct
-        and table.capacity_Bps[path.src][path.dst] > _MARGIN_RATIO**2 * path.bandwidth_Bps
+        and table.capacity_Bps[path.src][path.dst] > MARGIN_RATIO**2 * path.bandwidth_Bps
     ]
+
+
+def network_with_relays(network: Network, table: PathTable) -> Network:
+    """The network as large messages find it: each pair by its fastest path.
+
+    That is the direct one, the best by one relay, or several connections where interfaces were
+    measured. Latencies stay, since short messages are never relayed, and so do interfaces, which
+    relayed bytes load twice: a rehearsal shows what that costs.
+
+    Args:
+        network: The network without its noise.
+        table: Its paths.
+    """
+    rates_Bps = network.bandwidth_Bps.copy()
+    for path in faster_relays(table):
+        pair = (path.src, path.dst)
+        rates_Bps[pair] = max(rates_Bps[pair], path.bandwidth_Bps)
+    for src, dst in several_connections_pairs(network, table):
+        rates_Bps[src, dst] = max(rates_Bps[src, dst], table.capacity_Bps[src][dst])
+    with np.errstate(invalid="ignore"):
+        ratio = np.where(np.isfinite(rates_Bps), rates_Bps / network.bandwidth_Bps, 1.0)
+    return dataclasses.replace(
+        network,
+        bandwidth_Bps=rates_Bps,
+        bandwidth_low_Bps=_scaled(network.bandwidth_low_Bps, ratio),
+        bandwidth_high_Bps=_scaled(network.bandwidth_high_Bps, ratio),
+    )
+
+
+def faster_relays(table: PathTable) -> list[HostPath]:
+    """The best path by one third host of each pair for which that alone is the faster one.
+
+    Several paths of a pair may share a bottleneck; a single one that is faster goes around it.
+    """
+    direct_s: dict[tuple[int, int], float] = {}
+    best: dict[tuple[int, int], HostPath] = {}
+    for path in table.paths:
+        pair, seconds = (path.src, path.dst), path.transfer_s(MESSAGE_BYTES)
+        if path.is_direct:
+            direct_s[pair] = seconds
+        elif len(path.hops) == 2 and MARGIN_RATIO * seconds < direct_s[pair]:
+            best.setdefault(pair, path)  # The best is the first.
+    return list(best.values())
+
+
+def _scaled(rates_Bps: Matrix | None, ratio: Matrix) -> Matrix | None:
+    return None if rates_Bps is None else rates_Bps * ratio
 
 
 def _is_faster(table: PathTable, src: int, dst: int) -> bool:
     paths = table.between(src, dst)
     rate_Bps = min(sum(path.bandwidth_Bps for path in paths), table.capacity_Bps[src][dst])
     together_s = max(path.latency_s for path in paths) + MESSAGE_BYTES / rate_Bps
-    return _MARGIN_RATIO * together_s < paths[0].transfer_s(MESSAGE_BYTES)
+    return MARGIN_RATIO * together_s < paths[0].transfer_s(MESSAGE_BYTES)
 
 
 def _paths(network: Network, src: int, dst: int) -> list[HostPath]:

@@ -31,7 +31,7 @@ Finite = Annotated[float, pydantic.Field(allow_inf_nan=False)]
 
 MOST_DECISIONS = 2000
 
-RULES = 3
+RULES = 4
 """Raised where decisions are made in another way: those of before are not taken any more."""
 
 
@@ -51,7 +51,7 @@ class _Kept(pydantic.BaseModel, extra="forbid"):
     version: Literal[3] = 3
     method: str
     host_of_rank: tuple[str, ...] | None
-    is_barred: bool
+    is_dropped: bool
     gain: tuple[Finite, Finite, Finite, Finite]
     network_s: Finite
     num_rounds: int
@@ -68,7 +68,7 @@ def keep(decision: Decision, method: str, path: Path) -> None:
     kept = _Kept(
         method=method,
         host_of_rank=None if placement is None else tuple(placement.host_names()),
-        is_barred=decision.has_dropped,
+        is_dropped=decision.has_dropped,
         gain=dataclasses.astuple(decision.gain),
         network_s=decision.network_s,
         num_rounds=decision.num_rounds,
@@ -93,7 +93,7 @@ def load_kept(path: Path, cluster: Cluster) -> Decision | None:
         placement = Placement(cluster.hosts, host_of_rank, kept.method)
     return Decision(
         placement, Gain(*kept.gain), kept.network_s, kept.num_rounds,
-        has_dropped=kept.is_barred, is_kept=True, transfers=_recalled_transfers(kept.transfers),
+        has_dropped=kept.is_dropped, is_kept=True, transfers=_recalled_transfers(kept.transfers),
     )  # fmt: skip
 
 

@@ -57,14 +57,14 @@ class HostsMeasurer:
     Attributes:
         program: The measuring program.
         cluster: The hosts.
-        traffic: The traffic to rehearse.
+        traffic: The traffic to rehearse; None where it is not known, and nothing is rehearsed.
         first_launch_s: Time of the first start of the program; None if unknown.
         narrator: Reports it to the user.
     """
 
     program: ProbeProgram
     cluster: Cluster
-    traffic: Traffic
+    traffic: Traffic | None
     first_launch_s: float | None
     narrator: Narrator
 
@@ -93,12 +93,15 @@ class HostsMeasurer:
         self, placements: Sequence[Placement], network: Network, rehearsal_s: float
     ) -> Rehearsal | None:
         """Run the traffic of the placements; None, and one line of output, if that fails."""
+        traffic = self.traffic
+        if traffic is None:
+            return None
         self.narrator.report("decision: rehearsing the traffic of each placement on the network")
         return self._or_none(
             "by the measured rates",
             lambda: rehearsal.rehearse(
                 placements,
-                self.traffic,
+                traffic,
                 network,
                 self.program,
                 self.cluster,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether large messages may be relayed, and on which placement: combinations, judged by one rule.
 
-worth trying? ──▶ rehearse {launcher's, best found} x {direct, relayed} in turns ──▶ the rule
+worth trying? ──▶ rehearse {launcher's, best found} x {direct, relayed}
+      │                    and {best for the network with relays} x {relayed} in turns ──▶ the rule
       │ no: nothing is started
 """
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from fairlead.decide.expected_gain import Gain
 from fairlead.decide.host_paths import faster_pairs, several_connections_pairs
+from fairlead.decide.relayed_placement import FOR_RELAYS
 from fairlead.decide.rule import Rule, rehearsed_gain
 from fairlead.measure.rehearsal import bytes_between_hosts, host_bytes
 from fairlead.measure.transfer_rehearsal import (
@@ -32,6 +34,7 @@ from fairlead.units import format_size
 __all__ = [
     "TRANSFERS_S",
     "Transfers",
+    "Tried",
     "combinations_of",
     "judge_combinations",
     "reason_against_trying",
@@ -50,6 +53,21 @@ LEAST_SHARE = 0.05
 
 
 @dataclasses.dataclass(frozen=True)
+class Tried:
+    """A combination that was rehearsed.
+
+    Attributes:
+        placement: The method of its placement.
+        is_relayed: Whether large messages could be relayed.
+        gain: What it saves against the first one.
+    """
+
+    placement: str
+    is_relayed: bool
+    gain: Gain
+
+
+@dataclasses.dataclass(frozen=True)
 class Transfers:
     """What was decided on the transfers of a program.
 
@@ -63,6 +81,7 @@ class Transfers:
             without relays; where that itself is taken, what the one taken before would save.
         num_rounds: Rounds of rehearsal behind it.
         is_open: Whether it could not be found out now, so that the next run decides again.
+        tried: The combinations that were rehearsed, but for the first one.
     """
 
     is_taken: bool
@@ -72,24 +91,30 @@ class Transfers:
     whole_gain: Gain | None = None
     num_rounds: int = 0
     is_open: bool = False
+    tried: tuple[Tried, ...] = ()
 
 
 NOT_CONSIDERED = Transfers(is_taken=False, why="not considered")
 
 
 def combinations_of(
-    placements: Sequence[Placement], is_dropped: Callable[[Combination], bool]
+    placements: Sequence[Placement],
+    is_dropped: Callable[[Combination], bool],
+    for_relays: Sequence[Placement] = (),
 ) -> list[Combination]:
     """Each placement without and with relays, without the combinations that have proved slower.
 
     Args:
         placements: The launcher's first; those that do not differ from earlier ones are left out.
         is_dropped: Whether a combination with relays has proved slower.
+        for_relays: Placements that are tried with relays alone.
     """
     distinct: dict[tuple[str, ...], Placement] = {}
     for placement in placements:
         distinct.setdefault(tuple(placement.host_names()), placement)
     direct = [Combination(one, is_relayed=False) for one in distinct.values()]
+    for placement in for_relays:
+        distinct.setdefault(tuple(placement.host_names()), placement)
     relayed = [Combination(one, is_relayed=True) for one in distinct.values()]
     return [*direct, *(one for one in relayed if not is_dropped(one))]
 
@@ -154,7 +179,7 @@ def judge_combinations(
     save enough, and the risk that it loses is bounded.
 
     Args:
-        combinations: The launcher's placement without relays first.
+        combinations: The launcher's placement first, without relays unless these are always used.
         base: That of them which would be taken without this rehearsal.
         steps_s: Seconds of one step, shape (rounds, combinations).
         rule: When one is used.
@@ -185,6 +210,8 @@ def judge_combinations(
         f"{sign * gain.ratio:.0%} [{low:.0%}, {high:.0%}] {word} time on the network by "
         f"{num_rounds} rehearsals, risk of a loss {gain.loss_risk:.1%}"
     )
+    if combinations[shown].placement.method.endswith(FOR_RELAYS):
+        saved += f", on a placement {FOR_RELAYS}"
     return combinations[chosen], Transfers(
         is_taken,
         saved if is_taken else f"would take {saved}",
@@ -192,6 +219,10 @@ def judge_combinations(
         gain=gain,
         whole_gain=gain_of(chosen or own, 0),
         num_rounds=num_rounds,
+        tried=tuple(
+            Tried(one.placement.method, one.is_relayed, gain_of(index, 0))
+            for index, one in enumerate(combinations[1:], start=1)
+        ),
     )
 
 

@@ -314,8 +314,12 @@ def _no_trace(launcher: Launcher, spec: LaunchSpec, said: str | None) -> NoTrace
 
 
 def origin_of(launcher: Launcher, spec: LaunchSpec) -> dict[str, object]:
-    """Facts about a run that begins now, for the origin of its traffic."""
+    """Facts about a run that begins now, for the origin of its traffic.
+
+    Its time is that of the launcher's placement and the MPI alone only without `has_levers`.
+    """
     return {
+        "has_levers": spec.placement is not None or "FAIRLEAD_PLAN" in spec.env,
         "program": spec.program[0],
         "arguments": list(spec.program[1:]),
         "num_ranks": spec.num_ranks,

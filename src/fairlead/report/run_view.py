@@ -37,7 +37,8 @@ def facts(method: str, announcement: Announcement) -> dict[str, Any]:
         "predicted_s": announcement.predicted_s,
         "host_of_rank": None if placement is None else placement.host_names(),
         "collectives": _facts_of_collectives(announcement.plans),
-        "features": {plan.feature: plan.facts() for plan in announcement.plans},
+        "features": {plan.feature: plan.facts() for plan in announcement.plans}
+        | dict(announcement.first_levers),
         "is_for_next_run": announcement.is_for_next_run,
         "guess": _facts_of_guess(announcement.guess),
         "run_directory": str(announcement.directory),

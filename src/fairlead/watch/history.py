@@ -155,9 +155,13 @@ class History(pydantic.BaseModel, extra="forbid"):
         return self.compare_inside(host_of_rank).is_slower
 
     def compare_placement(self, host_of_rank: Sequence[str]) -> RunComparison:
-        """The runs on a placement against those on the launcher's, both without relays."""
+        """The runs on a placement against those on the launcher's, both without relays.
+
+        As long as the launcher's has run with relays only, as a first run may have, against these.
+        """
         names = _names(host_of_rank)
-        return self._compare_alike(_Kind(names, None, False), [_LAUNCHERS])
+        references = self._those_with_runs([_LAUNCHERS], _Kind(None, None, True))
+        return self._compare_alike(_Kind(names, None, False), references)
 
     def find_dropped(self) -> set[tuple[str, ...]]:
         """Placements that have proved slower without relays, as the host of each rank."""
@@ -210,13 +214,19 @@ class History(pydantic.BaseModel, extra="forbid"):
     def compare_relays(self, host_of_rank: Sequence[str] | None) -> RunComparison:
         """Runs with relays on a placement against those without, there or on the launcher's.
 
-        The launcher's own placement is what every combination is compared with.
+        The launcher's own placement is what every combination is compared with. As long as nothing
+        has run without relays, as after a first run with them, that is the launcher's with them.
         """
         names = _names(host_of_rank)
         relayed = _Kind(names, None, True, None)
-        return self._compare_alike(
-            relayed, [_Kind(other, None, False, None) for other in {names, None}]
-        )
+        direct = [_Kind(other, None, False, None) for other in {names, None}]
+        if names is not None:
+            direct = self._those_with_runs(direct, _Kind(None, None, True, None))
+        return self._compare_alike(relayed, direct)
+
+    def _those_with_runs(self, references: list[_Kind], otherwise: _Kind) -> list[_Kind]:
+        """The references, or another one where none of them has run."""
+        return references if any(map(self._positions, references)) else [otherwise]
 
     def compare_tuning(
         self, host_of_rank: Sequence[str] | None, *, is_relayed: bool = False

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,14 @@ import fairlead as fl
 from fairlead.act.launch import HostedRank, Launcher, LaunchSpec, read_hostfile
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.errors import TracedRunEndedError
+from fairlead.flows.inputs.found_network import FoundNetwork
 from fairlead.flows.inputs.interruption import NextRunUndecided
-from fairlead.flows.inputs.session import Session, Steps, prepare
+from fairlead.flows.inputs.session import EarlyLook, PlanFirst, Session, Steps, prepare
 from fairlead.flows.inputs.tracing import TRACE_NOW
 from fairlead.flows.request import (
+    CollectivesRequest,
     LauncherRequest,
     NetworkRequest,
-    RelayRequest,
     Request,
     find_hosts,
 )
@@ -70,6 +73,7 @@ class World:
         *program: str,
         network: NetworkRequest = DEFAULT_NETWORK,
         alongside: ConcurrentRuns | None = None,
+        plan_first: PlanFirst | None = None,
         **options: Any,
     ) -> tuple[Session, list[str]]:
         narrator = self.narrator = RecordingNarrator()
@@ -78,7 +82,10 @@ class World:
         request = Request(program or ("true",), network=network, **(hosts | traffic | options))
         launcher = OpenMpi4(Path("mpirun"), (4, 1, 4))
         probe_program = ProbeProgram(launcher, request.launcher.arguments)
-        session = prepare(request, narrator, probe_program, self.steps, alongside)
+        session = prepare(
+            *(request, narrator, probe_program, self.steps, alongside),
+            plan_first=plan_first or (lambda _look: ()),
+        )
         return session, narrator.lines
 
 
@@ -363,11 +370,111 @@ def test_a_program_that_ends_well_after_a_signal_has_ended_well_only_if_it_was_t
 def test_what_a_first_run_does_without_is_named(world: World) -> None:
     traced = TracedRun(fl.Traffic(bytes=np.eye(2), messages=np.eye(2)), 3.0)
     world.steps = dataclasses.replace(world.steps, trace=lambda *_, **__: traced)
+    plan = CollectivesRequest(plan=world.folder)
 
-    _, lines = world.prepare(traffic=None, first="auto", relays=RelayRequest())
+    _, lines = world.prepare(traffic=None, first="auto", collectives=plan)
 
-    assert "--relay has no effect in this traced run, only in the next one" in lines
-    assert not any("--plan" in line for line in lines)
+    assert "--plan has no effect in this traced run, only in the next one" in lines
+
+
+@dataclasses.dataclass
+class Relays:
+    """A lever that writes down what happens around the program."""
+
+    events: list[str]
+    routers_bytes: int = 1
+    feature: str = "relays"
+    is_taken: bool = True
+
+    def facts(self) -> dict[str, Any]:
+        return {"is_taken": self.is_taken, "why": "for a test"}
+
+    @contextlib.contextmanager
+    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec | None]:
+        self.events.append("routers")
+        env = {"FAIRLEAD_PLAN": "/plan", "LD_PRELOAD": "library"}
+        yield dataclasses.replace(spec, env=env)
+        self.events.append("no routers")
+
+    def outcome(self) -> dict[str, Any]:
+        return {"relays": {"routers_bytes": self.routers_bytes}}
+
+
+@pytest.mark.parametrize("routers_bytes", [0, 5])
+def test_a_first_run_has_the_levers_that_the_network_shows_to_pay(
+    world: World, monkeypatch: pytest.MonkeyPatch, routers_bytes: int
+) -> None:
+    events: list[str] = []
+    relays = Relays(events, routers_bytes)
+    traffic = fl.Traffic(bytes=np.eye(2), messages=np.eye(2))
+
+    def trace(_launcher: Launcher, spec: LaunchSpec, **_options: Any) -> TracedRun:
+        events.append(f"program with {sorted(spec.env)}, {world.probes} probes")
+        return TracedRun(traffic, 3.0)
+
+    def measure(found: FoundNetwork, *_arguments: Any, **_options: Any) -> np.ndarray:
+        return np.eye(found.measure().num_hosts, dtype=bool)
+
+    def plan(look: Callable[[], EarlyLook]) -> list[Relays]:
+        early, is_sure = look()
+        assert not is_sure[0, 1]
+        assert early.network.hosts == early.cluster.hosts == ("a", "b", "c")
+        return [relays]
+
+    monkeypatch.setattr("fairlead.flows.inputs.session.measure_early", measure)
+    world.steps = dataclasses.replace(world.steps, trace=trace)
+
+    session, _ = world.prepare(traffic=None, first="auto", plan_first=plan)
+
+    # The trace loads the library itself; the network is measured once for both runs.
+    program = "program with ['FAIRLEAD_PLAN'], 1 probes"
+    assert events == ["routers", program, "no routers"]
+    assert world.probes == 1
+    assert session.first_run.done == {"relays": {"routers_bytes": routers_bytes}}
+    (run,) = session.log.kept.runs
+    assert (run.is_traced, run.is_relayed) == (True, routers_bytes > 0)
+    expected = load_steps(session.directory.path)["expected"]
+    assert expected["features"] == {"relays": {"is_taken": True, "why": "for a test"}}
+
+
+def test_a_network_measured_before_a_long_run_is_measured_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    traced = TracedRun(fl.Traffic(bytes=np.eye(2), messages=np.eye(2)), 3601.0)
+    world.steps = dataclasses.replace(world.steps, trace=lambda *_, **__: traced)
+    monkeypatch.setattr(
+        "fairlead.flows.inputs.session.measure_early", lambda found, *_, **__: found.measure()
+    )
+
+    def plan(look: Callable[[], EarlyLook]) -> list[Relays]:
+        look()
+        return []
+
+    world.prepare(traffic=None, first="auto", plan_first=plan)
+
+    assert world.probes == 2
+
+
+def test_only_the_run_that_was_asked_for_has_levers(world: World) -> None:
+    def plan(_look: Callable[[], EarlyLook]) -> list[Relays]:
+        raise AssertionError("it is started again with what was decided")
+
+    traced = TracedRun(fl.Traffic(bytes=np.eye(2), messages=np.eye(2)), 3.0)
+    world.steps = dataclasses.replace(world.steps, trace=lambda *_, **__: traced)
+
+    world.prepare(traffic=None, first="twice", plan_first=plan)
+
+
+def test_a_run_with_levers_says_nothing_against_the_rates(world: World) -> None:
+    """With relays the messages may take less than by the rates of the direct paths."""
+    world.prepare()
+    traffic = fl.Traffic.load(slow_traffic(world))
+    file = world.folder / "relayed.traffic.npz"
+    dataclasses.replace(traffic, origin={"has_levers": True}).save(file)
+
+    world.prepare(traffic=file)
+
+    assert world.probes == 1
 
 
 def test_a_crash_in_the_traced_run_is_the_end_of_the_run(world: World) -> None:

@@ -103,6 +103,22 @@ def test_only_runs_that_differ_in_one_lever_are_compared_where_there_are_any() -
     assert set(found.others_s) == {20.0, 20.1, 20.2, 20.3}
 
 
+def test_after_a_first_run_with_relays_others_are_compared_with_that() -> None:
+    first = run(10.0, is_relayed=True)
+    for suspect in (run(12.0, PLACED), run(12.0, PLACED, is_relayed=True)):
+        history = kept(first, suspect)
+        compare = history.compare_relays if suspect.is_relayed else history.compare_placement
+        assert compare(PLACED).others_s == (10.0,)
+        assert compare(PLACED).is_reference_next
+
+    # From the first run without them on, that is what everything is compared with.
+    later = kept(first, run(12.0, PLACED), run(11.0))
+    assert later.compare_placement(PLACED).others_s == (11.0,)
+    direct = kept(first, run(12.0, PLACED, is_relayed=True), run(13.0, PLACED))
+    assert direct.compare_relays(PLACED).others_s == (13.0,)
+    assert kept(first).compare_relays(None).others_s == ()
+
+
 def test_tuned_collectives_are_no_change_of_the_load() -> None:
     before = [*runs_of(LAUNCHERS), *runs_of(SLOWER, PLACED)]
     tuned = runs_of((5.0, 5.1, 5.2, 4.9, 5.3), is_tuned=True)

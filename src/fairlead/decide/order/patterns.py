@@ -230,5 +230,5 @@ PATTERNS = {
     "all-to-all": Pattern("all-to-all", _all_to_all),
 }
 """`ring`: an allreduce around all ranks, each to the next, as NCCL's. `gloo`: the same, each to the
-one before, as gloo's. `tree`: an allreduce by NCCL's double binary tree, which has one rank for each
-host, since ranks of a host are a chain. `all-to-all`: every rank with every other."""
+one before, as gloo's. `tree`: an allreduce by NCCL's double binary tree, which has one rank for
+each host, since ranks of a host are a chain. `all-to-all`: every rank with every other."""

@@ -85,10 +85,15 @@ class RunLog:
             self._path = path
             self.kept = history_store.recall(path, self._empty)
 
-    def add_traced_run(self, seconds: float | None, *, is_shared: bool = False) -> None:
+    def add_traced_run(
+        self, seconds: float | None, *, is_shared: bool = False, is_relayed: bool = False
+    ) -> None:
         """Keep the time of a traced run, on the launcher's placement; None: there was none now."""
         if seconds is not None:
-            self._add("launcher", None, seconds, None, is_traced=True, is_shared=is_shared)
+            self._add(
+                *("launcher", None, seconds, None),
+                is_traced=True, is_shared=is_shared, is_relayed=is_relayed,
+            )  # fmt: skip
         self.write()
 
     def add(
@@ -120,7 +125,10 @@ class RunLog:
         line = f"took {format_duration(seconds)}"
         if predicted_s is not None:
             line += f", predicted {format_duration(predicted_s)}"
-        if placement is not None and launcher_s is None:
+        relayed_s = self.kept.usual_s(None, is_tuned=False, is_relayed=True)
+        if placement is not None and launcher_s is None and relayed_s is not None:
+            line += f"; on the launcher's placement with relays {format_duration(relayed_s)}"
+        elif placement is not None and launcher_s is None:
             line += "; no time of the launcher's placement on these hosts is known to compare with"
         elif placement is not None and launcher_s is not None:
             line += f"; on the launcher's placement {format_duration(launcher_s)}"

@@ -6,20 +6,25 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 
 from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec, SharedInput, detect, unreachable_hosts
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.decide.placement import choose_objective, place
-from fairlead.errors import InputError, NoTraceError
+from fairlead.errors import InputError, NoTraceError, TopologyError
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.inputs.early_network import measure_early
+from fairlead.flows.inputs.first_run import FirstRun, Lever
 from fairlead.flows.inputs.found_network import FoundNetwork
 from fairlead.flows.inputs.interruption import keep_result, report_interruption
 from fairlead.flows.inputs.launcher_placement import (
@@ -33,7 +38,7 @@ from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.inputs.tracing import TRACE_NOW, find_traffic, given_traffic, record_traffic
 from fairlead.flows.inputs.unmeasured import raise_unmeasured
 from fairlead.flows.request import Request
-from fairlead.measure.network_sources import Measuring, network_source
+from fairlead.measure.network_sources import Measuring, NetworkSource, network_source
 from fairlead.measure.probe import probe
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.profile_cache import Profile
@@ -88,6 +93,7 @@ class Session:
         launchers: The placement by the launcher's own start, as it was observed.
         launchers_cpus: CPUs of each rank in that start; empty where they are not known.
         alongside: Other runs on the same hosts at the same time.
+        first_run: What the traced run had, where it was the one that was asked for.
         directory: Folder of this run; network and traffic are saved there.
         log: Its history.
         probe_s: Time for measuring now; 0 if a kept profile was used.
@@ -113,6 +119,7 @@ class Session:
     profile_path: Path | None = None
     launchers_cpus: tuple[str, ...] = ()
     alongside: ConcurrentRuns = dataclasses.field(default_factory=ConcurrentRuns)
+    first_run: FirstRun = dataclasses.field(default_factory=FirstRun)
 
     @property
     def launcher(self) -> Launcher:
@@ -131,13 +138,8 @@ class Session:
 
     @property
     def library_lack(self) -> str:
-        """Why the library would leave its plan unused in the program; empty where it follows it."""
-        if self.launcher.has_name_service or EVERY_RANK in os.environ:
-            return ""
-        return (
-            f"ranks started by {self.launcher.name} have no name service by which they agree on a "
-            f"plan ({EVERY_RANK}=1 confirms that all of them load the library)"
-        )
+        """As `library_lack`."""
+        return library_lack(self.launcher)
 
     def place(
         self, method: str, network: Network | None = None, time_limit_s: float | None = None
@@ -169,6 +171,32 @@ class Session:
         )
 
 
+class EarlyLook(NamedTuple):
+    """What is known before a first run.
+
+    Attributes:
+        session: With the network, and without traffic.
+        is_sure: Pairs of hosts whose rates are more than those of a quick probe, shape (H, H).
+    """
+
+    session: Session
+    is_sure: npt.NDArray[np.bool_]
+
+
+PlanFirst = Callable[[Callable[[], EarlyLook]], Sequence[Lever]]
+"""Plans a first run; it calls the function for what is known, if it needs that."""
+
+
+def library_lack(launcher: Launcher) -> str:
+    """Why the library would leave its plan unused in a program; empty where it follows it."""
+    if launcher.has_name_service or EVERY_RANK in os.environ:
+        return ""
+    return (
+        f"ranks started by {launcher.name} have no name service by which they agree on a plan "
+        f"({EVERY_RANK}=1 confirms that all of them load the library)"
+    )
+
+
 def probe_program_for(request: Request) -> ProbeProgram:
     """The measuring program by the launcher that the user has.
 
@@ -186,6 +214,8 @@ def prepare(
     probe_program: ProbeProgram,
     steps: Steps = STEPS,
     alongside: ConcurrentRuns | None = None,
+    *,
+    plan_first: PlanFirst = lambda _look: (),
 ) -> Session:
     """Find, trace and measure; every step is noted in the run directory.
 
@@ -196,6 +226,7 @@ def prepare(
             measured now it still runs afterwards.
         steps: By what it is done.
         alongside: Other runs on the same hosts at the same time; None: there are none.
+        plan_first: What a first run has, of whose program nothing is known.
 
     Raises:
         Error: A step failed; the message says which host, file or program, and what to do.
@@ -229,16 +260,44 @@ def prepare(
         # The program first: the measuring processes then stay for the decision, and never run at
         # the same time as the program.
         probe_program.close()
+
+        session_of = partial(
+            Session, request, narrator, probe_program,
+            directory=directory, stdin=stdin, alongside=alongside,
+            is_network_given=source.is_given, basis=source.basis,
+        )  # fmt: skip
+
+        def look_early() -> EarlyLook:
+            network, is_sure = _measure_before_run(
+                *(found, reachable, source, probe_program, narrator),
+                has_budget=request.network.budget_s is not None,
+            )
+            session = session_of(
+                *(reachable, network, _nothing_seen(request.num_ranks), launchers),
+                log=log_of(launchers, reachable),
+                probe_s=found.seconds,
+                launchers_cpus=cpus,
+            )
+            return EarlyLook(session, is_sure)
+
+        first_run = FirstRun(lambda: plan_first(look_early))
         program = find_traffic(
-            request, launcher, reachable, directory, narrator, stdin=stdin, trace=steps.trace
+            *(request, launcher, reachable, directory, narrator),
+            stdin=stdin,
+            trace=steps.trace,
+            first_run=first_run,
         )
+        if program.seconds is not None and program.seconds > request.network.max_age_s:
+            found.forget()
         # The user's run has ended well then, whatever is measured for the next one.
         with result_kept(program, directory, narrator):
             record_traffic(program, directory)
             log = log_of(launchers, reachable)
             # The time of one that was ended before says nothing about the program's.
             traced_s = None if program.is_stopped else program.seconds
-            log.add_traced_run(traced_s, is_shared=alongside.has_met())
+            log.add_traced_run(
+                traced_s, is_shared=alongside.has_met(), is_relayed=first_run.is_relayed
+            )
             if program.is_users_run and program.lack:
                 raise NoTraceError(program.lack)
             if program.is_users_run and not program.is_known:
@@ -266,18 +325,45 @@ def prepare(
                 "profile": profile_path,
             }
             directory.note("network", noted)
-            return Session(
-                *(request, narrator, probe_program, cluster, network, program, launchers),
-                directory=directory,
+            return session_of(
+                *(cluster, network, program, launchers),
                 log=log,
                 probe_s=found.seconds,
-                stdin=stdin,
-                is_network_given=source.is_given,
-                basis=source.basis,
                 profile_path=profile_path,
                 launchers_cpus=cpus,
-                alongside=alongside,
+                first_run=first_run,
             )
+
+
+def _measure_before_run(
+    found: FoundNetwork,
+    cluster: Cluster,
+    source: NetworkSource,
+    probe_program: ProbeProgram,
+    narrator: Narrator,
+    *,
+    has_budget: bool,
+) -> tuple[Network, npt.NDArray[np.bool_]]:
+    """The network of these hosts before an unknown program, and which of its pairs are sure.
+
+    Raises:
+        Error: It cannot be measured, or only without some of the hosts.
+    """
+    is_sure = np.ones((cluster.num_hosts,) * 2, dtype=bool)
+    if not source.is_given:
+        is_sure = measure_early(found, probe_program, narrator, has_budget=has_budget)
+        # It never runs at the same time as the program.
+        probe_program.close()
+    network = found.measure()
+    if found.cluster.hosts != cluster.hosts:
+        raise TopologyError("a host does not answer any more")
+    return network, is_sure
+
+
+def _nothing_seen(num_ranks: int) -> TracedProgram:
+    """A program that was not traced yet."""
+    nothing = sp.csr_array((num_ranks, num_ranks))
+    return TracedProgram(Traffic(nothing, nothing))
 
 
 def result_kept(

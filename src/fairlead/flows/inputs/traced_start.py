@@ -18,6 +18,7 @@ from fairlead.act.launch import Launcher, SharedInput
 from fairlead.errors import NoTraceError, TracedRunEndedError, TraceError
 from fairlead.files import run_directory
 from fairlead.files.run_directory import SHARES, RunDirectory, cache_folder, state_folder
+from fairlead.flows.inputs.first_run import FirstRun
 from fairlead.flows.inputs.prefix import Prefix
 from fairlead.flows.request import Request
 from fairlead.measure.known_inputs import KnownInput
@@ -97,6 +98,7 @@ class TracedStart:
         stdin: Standard input of this run and of each later one; None for nothing.
         trace: As `fairlead.measure.trace.trace`.
         keep: Keeps its traffic for later runs; false where they do not use it.
+        first_run: Levers of a run that is the one which was asked for.
     """
 
     request: Request
@@ -107,6 +109,7 @@ class TracedStart:
     stdin: SharedInput | None
     trace: Callable[..., TracedRun]
     keep: Callable[[Traffic], bool]
+    first_run: FirstRun = dataclasses.field(default_factory=FirstRun)
 
     def run(self) -> TracedProgram:
         """The run of the kind that was asked for."""
@@ -121,9 +124,8 @@ class TracedStart:
             f"traffic: tracing this run of {request.program[0]}; the next one is placed by its "
             "traffic (to trace and place in one call, add --first twice)"
         )
-        asked = {"--relay": request.is_relay_asked_for, "--plan": request.collectives.plan}
-        for option in (name for name, value in asked.items() if value):
-            self.narrator.report(f"{option} has no effect in this traced run, only in the next one")
+        if request.collectives.plan:
+            self.narrator.report("--plan has no effect in this traced run, only in the next one")
         return self._run(None, 1, is_users=True)._replace(is_users_run=True)
 
     def run_prefix(self) -> TracedProgram:
@@ -175,13 +177,17 @@ class TracedStart:
         self, log: Path | None, stdout: int, *, is_users: bool, prefix: Prefix | None = None
     ) -> TracedProgram:
         spec = self.request.launch_spec(self.cluster)
-        self.directory.note("tracing", {"log": log})
         stdin = self.stdin.open(last=is_users) if self.stdin else contextlib.nullcontext(DEVNULL)
+        levers = self.first_run.begin(spec) if is_users else contextlib.nullcontext(spec)
         try:
-            with stdin as source:
+            with levers as start, stdin as source:
+                if is_users:
+                    planned = {"predicted_s": None, "features": self.first_run.levers()}
+                    self.directory.note("expected", planned)
+                self.directory.note("tracing", {"log": log})
                 run = TracedRun(
                     *self.trace(
-                        *(self.launcher, spec),
+                        *(self.launcher, start),
                         log=log,
                         stdin=source,
                         stdout=stdout,

@@ -12,6 +12,7 @@ from fairlead.act.launch import Launcher, SharedInput
 from fairlead.errors import InputError
 from fairlead.files import run_directory
 from fairlead.files.run_directory import SHARES, RunDirectory
+from fairlead.flows.inputs.first_run import FirstRun
 from fairlead.flows.inputs.guessing import compare_with_earlier, guess_traffic
 from fairlead.flows.inputs.traced_start import TracedProgram, TracedStart, covers_enough
 from fairlead.flows.request import Request, require_ranks
@@ -37,11 +38,13 @@ def find_traffic(
     *,
     stdin: SharedInput | None = None,
     trace: Callable[..., TracedRun] = trace,
+    first_run: FirstRun | None = None,
 ) -> TracedProgram:
     """The traffic of the program, from the file, from before, or of a run now.
 
     Without `stdin` a run now reads nothing. It takes place by `trace`, as
-    `fairlead.measure.trace.trace`.
+    `fairlead.measure.trace.trace`; where it is the run that was asked for, with the levers of
+    `first_run`.
 
     Raises:
         Error: The file cannot be read or is of other ranks, or the traced run failed.
@@ -62,7 +65,10 @@ def find_traffic(
             return TracedProgram(guessed.traffic, guess=guessed.source)
     inputs = profile_cache.input_files(request.program)
     keep = partial(keep_traffic, request, launcher, narrator, inputs)
-    start = TracedStart(request, launcher, cluster, directory, narrator, stdin, trace, keep)
+    start = TracedStart(
+        *(request, launcher, cluster, directory, narrator, stdin, trace, keep),
+        first_run or FirstRun(),
+    )
     started = time.monotonic()
     left.note(directory.file(SHARES), inputs)
     try:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ class Announcement:
         plans: What each feature does.
         guess: The input for whose traffic this one's was taken; None where it was known.
         is_for_next_run: Whether the run that was asked for has ended already, as the traced one.
+        first_levers: The plan of each lever that this run had then, by its name.
     """
 
     decision: Decision
@@ -50,6 +51,7 @@ class Announcement:
     directory: Path
     plans: tuple[FeaturePlan, ...] = ()
     is_for_next_run: bool = False
+    first_levers: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     guess: KnownInput | None = None
 
 
@@ -87,13 +89,20 @@ def announcement_of_next_run(session: Session, decision: Decision) -> Announceme
     """What is expected of the next run; this one was placed by the launcher."""
     line = f"next run: {decision_line(session, decision)}"
     predicted_s = decision.predicted_s(session.log.kept.launcher_s())
-    session.directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
+    levers = session.first_run.levers()
+    session.directory.note(
+        "decision", {"method": "launcher", "kept_launcher_placement": True, "levers": levers}
+    )
     session.directory.note(
         "next_run",
         _facts(session, decision, line)
         | {"predicted_s": predicted_s, "relays": dataclasses.asdict(decision.transfers)},
     )
-    return Announcement(decision, predicted_s, line, session.directory.path, is_for_next_run=True)
+    return Announcement(
+        *(decision, predicted_s, line, session.directory.path),
+        is_for_next_run=True,
+        first_levers=levers,
+    )
 
 
 def _facts(session: Session, decision: Decision, line: str) -> dict[str, Any]:
@@ -102,6 +111,7 @@ def _facts(session: Session, decision: Decision, line: str) -> dict[str, Any]:
         "kept_launcher_placement": decision.placement is None,
         "gain": dataclasses.asdict(decision.gain),
         "rehearsed_rounds": decision.num_rounds,
+        "combinations": [dataclasses.asdict(one) for one in decision.transfers.tried],
         "is_kept": decision.is_kept,
         "deciding_s": decision.seconds,
         "budget_s": decision.budget_s,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from fairlead.act import launch
@@ -30,6 +31,7 @@ from fairlead.flows.run.announcement import (
 from fairlead.flows.run.collectives import check_given_plan, plan_collectives
 from fairlead.flows.run.contained import reach_inside
 from fairlead.flows.run.features import Feature, FeaturePlan
+from fairlead.flows.run.first_run import plan_first_run
 from fairlead.flows.run.inside import decision_of_run, plan_inside
 from fairlead.flows.run.launcher_alone import start_by_launcher_alone
 from fairlead.flows.run.learning import learn_from_run
@@ -108,7 +110,11 @@ def run(
         alongside = until_end.enter_context(announce_to_others(request, narrator))
         with probe_program_for(request) as probe_program:
             try:
-                session = prepare(request, narrator, probe_program, alongside=alongside)
+                session = prepare(
+                    *(request, narrator, probe_program),
+                    alongside=alongside,
+                    plan_first=partial(plan_first_run, request, probe_program.launcher, narrator),
+                )
             except UnmeasuredError as error:
                 probe_program.close()
                 return _go_on_unmeasured(request, error, narrator, is_dry=is_dry)
@@ -188,7 +194,9 @@ def _record_first_run(
     with directory.tolerate_failures():
         session.launchers.save(directory.file(run_directory.PLACEMENT))
     announce(announcement_of_next_run(session, decision))
-    directory.note("end", {"exit_code": 0, "seconds": session.program.seconds})
+    first = session.first_run
+    end = {"exit_code": 0, "seconds": session.program.seconds} | first.done
+    directory.note("end", end | {"features": [lever.feature for lever in first.applied]})
     return 0
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a run with `--relay auto` relays messages: by a rehearsal, where that is worth a try."""
+"""Whether a run with `--relay auto` relays messages, and on which placement: by a rehearsal.
+
+With `--relay always` only the placement is open.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,11 @@ import contextlib
 import dataclasses
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from fairlead.act import mpi_builds
 from fairlead.act.plan.relay import new_key, write_relay_plan
@@ -19,10 +23,13 @@ from fairlead.decide.decision import Decision
 from fairlead.decide.denoised_network import remove_noise
 from fairlead.decide.host_paths import MOST_RELAYS, probed_path_table
 from fairlead.decide.noise import with_pooled_noise
-from fairlead.decide.search import SearchResult
+from fairlead.decide.placement import COST_OF_OBJECTIVE
+from fairlead.decide.relayed_placement import find_relayed_placement
+from fairlead.decide.search import SearchResult, mapping_s
 from fairlead.decide.transfers import (
     LEAST_REHEARSAL_S,
     MOST_REHEARSAL_S,
+    NOT_CONSIDERED,
     TRANSFERS_S,
     Transfers,
     combinations_of,
@@ -33,7 +40,7 @@ from fairlead.errors import Error
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.request import RelayRequest
 from fairlead.flows.run.relays import find_routers
-from fairlead.measure.transfer_rehearsal import Combination, rehearse_transfers
+from fairlead.measure.transfer_rehearsal import MOST_FLOWS, Combination, rehearse_transfers
 from fairlead.model.network import Network
 from fairlead.model.path_table import PathTable
 from fairlead.model.placement import Placement
@@ -48,21 +55,28 @@ LAUNCH_RATIO = 1.5
 """What starting routers and a process for each rank takes, in times of one for each host."""
 
 
-def decide_transfers(session: Session, decision: Decision, found: SearchResult) -> Decision:
+def decide_transfers(
+    session: Session,
+    decision: Decision,
+    found: SearchResult,
+    rehearse: Callable[..., npt.NDArray[np.float64]] | None = None,
+) -> Decision:
     """The decision with relays, where these are worth it; it may be on another placement then.
 
     Args:
         session: The request, the hosts and the program's traffic.
         decision: What is taken without relays.
         found: The network, and the placements that were rehearsed.
+        rehearse: Rehearses combinations; None by routers and the measuring program.
     """
     relays = session.request.relays
-    if relays is None or relays.mode != "auto":
+    if relays is None:
         return decision
     began_s = time.monotonic()
-    chosen, transfers, extra_s = _decide(session, relays, decision, found)
+    attempt = _Attempt(session, relays, decision, found, rehearse or _rehearse)
+    chosen, transfers = attempt.decide() if relays.mode == "auto" else attempt.place_for_relays()
     placement, gain, num_rounds = chosen.placement, decision.gain, decision.num_rounds
-    if transfers.whole_gain is not None and chosen.key != _base(session, decision).key:
+    if transfers.whole_gain is not None and chosen.key != attempt.base.key:
         gain, num_rounds = transfers.whole_gain, transfers.num_rounds
     is_launchers = placement.host_names() == session.launchers.host_names()
     return dataclasses.replace(
@@ -72,70 +86,148 @@ def decide_transfers(session: Session, decision: Decision, found: SearchResult) 
         num_rounds=num_rounds,
         transfers=transfers,
         seconds=decision.seconds + time.monotonic() - began_s,
-        transfers_budget_s=extra_s,
+        transfers_budget_s=attempt.extra_s,
     )
 
 
-def _decide(
-    session: Session, relays: RelayRequest, decision: Decision, found: SearchResult
-) -> tuple[Combination, Transfers, float]:
-    """The combination, what was decided on relays, and the time that was added to the budget."""
-    base = _base(session, decision)
-    given = "the network was given, and nothing is rehearsed" if session.is_network_given else ""
-    if lack := given or session.library_lack:
-        return base, Transfers(False, lack), 0.0
-    placements = _placements(session, base.placement, found)
-    table = _table(found.network, relays)
-    why = reason_against_trying(
-        placements, session.traffic, found.network, table,
-        least_bytes=relays.least_bytes, sends_by_tcp=session.probe_program.sends_by_tcp,
-    )  # fmt: skip
-    if why is not None or table is None:
-        return base, Transfers(False, why or ""), 0.0
-    dropped = session.log.dropped
+class _Attempt:
+    """One decision on transfers under way.
 
-    def is_dropped(one: Combination) -> bool:
-        names = one.placement.host_names()
-        is_launchers = names == session.launchers.host_names()
-        return dropped.has_relaying(None if is_launchers else names)
+    Attributes:
+        base: What is taken where this decides nothing.
+        extra_s: The time that was added to the budget.
+    """
 
-    combinations = combinations_of(placements, is_dropped)
-    if not any(one.is_relayed for one in combinations):
-        return base, Transfers(False, "relays have proved slower in earlier runs"), 0.0
-    asked_s = session.request.network.budget_s
-    extra_s = TRANSFERS_S if asked_s is None else 0.0
-    left_s = _left_s(session, decision, extra_s)
-    if left_s < LEAST_REHEARSAL_S:
-        # The next run finds the network measured, and has this time.
-        why = "no time is left of the budget"
-        return base, Transfers(False, why, is_open=session.probe_s > 0), extra_s
-    session.narrator.report("decision: rehearsing the program's messages directly and with relays")
-    try:
-        steps_s = _rehearse(
-            *(session, relays, combinations),
-            network=found.network, table=table,
-            rehearsal_s=min(left_s, max(MOST_REHEARSAL_S, SHARE_OF_BUDGET * left_s)),
+    def __init__(
+        self,
+        session: Session,
+        relays: RelayRequest,
+        decision: Decision,
+        found: SearchResult,
+        rehearse: Callable[..., npt.NDArray[np.float64]],
+    ) -> None:
+        self._session, self._relays, self._decision, self._found = session, relays, decision, found
+        self._rehearse = rehearse
+        self._begin_s = time.monotonic()
+        taken = _on_cluster(session, decision.placement or session.launchers)
+        self.base = Combination(taken, is_relayed=relays.mode == "always")
+        self.extra_s = 0.0
+
+    def decide(self) -> tuple[Combination, Transfers]:
+        """The combination, and what was decided on relays."""
+        table, why = self._look()
+        if table is None:
+            return self.base, Transfers(False, why)
+        placements = self._placements()
+        if not any(one.is_relayed for one in combinations_of(placements, self._is_dropped)):
+            return self.base, Transfers(False, "relays have proved slower in earlier runs")
+        self._add_time()
+        if self._left_s() < LEAST_REHEARSAL_S:
+            # The next run finds the network measured, and has this time.
+            why = "no time is left of the budget"
+            return self.base, Transfers(False, why, is_open=self._session.probe_s > 0)
+        for_relays = self._placements_for_relays(placements, table)
+        combinations = combinations_of(placements, self._is_dropped, for_relays)
+        return self._judge(combinations, table)
+
+    def place_for_relays(self) -> tuple[Combination, Transfers]:
+        """The same where relays are asked for: nothing is rehearsed unless a placement may gain."""
+        nothing = self.base, NOT_CONSIDERED
+        table, _ = self._look()
+        if table is None:
+            return nothing
+        self._add_time()
+        placements = self._placements()
+        for_relays = self._placements_for_relays(placements, table)
+        if not for_relays:
+            self.extra_s = 0.0
+            return nothing
+        left = combinations_of(placements, self._is_dropped, for_relays)
+        combinations = [one for one in left if one.is_relayed]
+        if self.base.key not in [one.key for one in combinations]:
+            return nothing
+        chosen, transfers = self._judge(combinations, table)
+        return chosen, dataclasses.replace(
+            NOT_CONSIDERED,
+            whole_gain=transfers.whole_gain,
+            num_rounds=transfers.num_rounds,
+            tried=transfers.tried,
+        )
+
+    def _look(self) -> tuple[PathTable | None, str]:
+        """The paths on which a rehearsal is worth it; None and the reason where it is not."""
+        session, network = self._session, self._found.network
+        if session.is_network_given:
+            return None, "the network was given, and nothing is rehearsed"
+        if session.library_lack:
+            return None, session.library_lack
+        table = _table(network, self._relays)
+        why = reason_against_trying(
+            self._placements(), session.traffic, network, table,
+            least_bytes=self._relays.least_bytes,
+            sends_by_tcp=session.probe_program.sends_by_tcp,
         )  # fmt: skip
-    except (Error, OSError) as error:
-        return base, Transfers(False, f"the rehearsal failed: {error}"), extra_s
-    rule = session.request.placing.rule
-    return *judge_combinations(combinations, base, steps_s, rule), extra_s
+        return (table, "") if why is None else (None, why)
 
+    def _placements(self) -> list[Placement]:
+        """The launcher's, that taken by the search, and else the best that was found."""
+        session, taken = self._session, self.base.placement
+        best = max(self._found.candidates, key=lambda one: one.gain.ratio, default=None)
+        others = [taken] if taken.host_names() != session.launchers.host_names() else []
+        if not others and best is not None:
+            others = [best.placement]
+        return [_on_cluster(session, one) for one in (session.launchers, *others)]
 
-def _base(session: Session, decision: Decision) -> Combination:
-    """What is taken where relays are not."""
-    return Combination(
-        _on_cluster(session, decision.placement or session.launchers), is_relayed=False
-    )
+    def _placements_for_relays(
+        self, placements: Sequence[Placement], table: PathTable
+    ) -> list[Placement]:
+        """One that is predicted to be better than these with relays; none without time for it."""
+        session, placing = self._session, self._session.request.placing
+        limit_s = mapping_s(self._decision.budget_s or 0.0, session.request.num_ranks)
+        num_flows = (2 * len(placements) + 1) * session.traffic.carried.bytes.nnz
+        if self._left_s() < limit_s + LEAST_REHEARSAL_S or num_flows > MOST_FLOWS:
+            return []
+        found = find_relayed_placement(
+            placements, session.traffic, self._found.network, table,
+            place=lambda network: session.place(placing.method, network, limit_s),
+            cost=COST_OF_OBJECTIVE[session.objective],
+        )  # fmt: skip
+        return [] if found is None else [_on_cluster(session, found)]
 
+    def _is_dropped(self, one: Combination) -> bool:
+        names = one.placement.host_names()
+        is_launchers = names == self._session.launchers.host_names()
+        return self._session.log.dropped.has_relaying(None if is_launchers else names)
 
-def _placements(session: Session, taken: Placement, found: SearchResult) -> list[Placement]:
-    """The launcher's, that which is taken without relays, and else the best that was found."""
-    best = max(found.candidates, key=lambda one: one.gain.ratio, default=None)
-    others = [taken] if taken.host_names() != session.launchers.host_names() else []
-    if not others and best is not None:
-        others = [best.placement]
-    return [_on_cluster(session, one) for one in (session.launchers, *others)]
+    def _add_time(self) -> None:
+        """Routers and a process for each rank are started beyond the default budget."""
+        if self._session.request.network.budget_s is None:
+            self.extra_s = TRANSFERS_S
+
+    def _left_s(self) -> float:
+        """Time for the rounds of a rehearsal."""
+        spent_s = self._session.probe_s + self._decision.seconds
+        spent_s += time.monotonic() - self._begin_s
+        launch_s = LAUNCH_RATIO * (self._session.network.launch_s or 1.0)
+        return (self._decision.budget_s or 0.0) + self.extra_s - spent_s - launch_s
+
+    def _judge(
+        self, combinations: Sequence[Combination], table: PathTable
+    ) -> tuple[Combination, Transfers]:
+        session, left_s = self._session, self._left_s()
+        session.narrator.report(
+            "decision: rehearsing the program's messages directly and with relays"
+        )
+        try:
+            steps_s = self._rehearse(
+                *(session, self._relays, combinations),
+                network=self._found.network, table=table,
+                rehearsal_s=min(left_s, max(MOST_REHEARSAL_S, SHARE_OF_BUDGET * left_s)),
+            )  # fmt: skip
+        except (Error, OSError) as error:
+            return self.base, Transfers(False, f"the rehearsal failed: {error}")
+        rule = session.request.placing.rule
+        return judge_combinations(combinations, self.base, steps_s, rule)
 
 
 def _on_cluster(session: Session, placement: Placement) -> Placement:
@@ -150,13 +242,6 @@ def _table(network: Network, relays: RelayRequest) -> PathTable | None:
         return probed_path_table(network, MOST_RELAYS[relays.rule])
     except Error:
         return None
-
-
-def _left_s(session: Session, decision: Decision, extra_s: float) -> float:
-    """Time for the rounds of a rehearsal."""
-    budget_s = decision.budget_s or 0.0
-    launch_s = LAUNCH_RATIO * (session.network.launch_s or 1.0)
-    return budget_s + extra_s - session.probe_s - decision.seconds - launch_s
 
 
 def _rehearse(

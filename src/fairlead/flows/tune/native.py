@@ -196,12 +196,12 @@ def time_native(
     rounds = len(times.rounds_s)
     columns = [times.rounds_s[:, 0], times.rounds_s[:, 1]]
     timed = iter(times.rounds_s.T[2:])
-    algorithms = [np.full(rounds, np.nan) if one is None else next(timed) for one in best]
+    best_s = [np.full(rounds, np.nan) if one is None else next(timed) for one in best]
     named = [None if one is None else names[(one - 1) % len(names)] for one in best]
     return NativeTimes(
         call,
         (named[0], named[1]),
-        np.column_stack([columns[0], algorithms[0], columns[1], algorithms[1]]),
+        np.column_stack([columns[0], best_s[0], columns[1], best_s[1]]),
     )
 
 

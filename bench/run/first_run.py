@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What does the first run of a program gain? Plain `fairlead run`, empty cache, against `mpirun`.
+
+In each round a program runs by the launcher alone, as the first run of the plain command, and as
+that with `--relay never`, in an order that rotates. Compared are the program's own times. Printed
+is for each program and cloud the time as part of the launcher's (median of the rounds, with the
+interval of the median), in how many rounds the first run had relays, and how long the whole first
+command took.
+
+python bench/run/first_run.py     some minutes for each cell; --short for one cell, one round
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from acting import median_interval
+from levers import MOST_S, PROGRAMS, SCENARIOS
+from programs import Program, time_of
+
+from fairlead.act.launch import detect
+from fairlead.files.archive import write_text
+from fairlead.lab import Lab, Scenario
+
+WAYS = ("launcher", "first", "first without relays")
+
+
+@dataclasses.dataclass
+class Cell:
+    """The rounds of one program in one cloud; a list of seconds for each way.
+
+    Attributes:
+        program_s: What the program says that it took.
+        command_s: What the command took.
+        why_relays: Why the first run had relays or had none, of each round.
+    """
+
+    scenario: str
+    program: str
+    program_s: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    command_s: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    why_relays: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def num_relayed(self) -> int:
+        """Rounds in which the first run had relays."""
+        return sum(why.startswith("taken") for why in self.why_relays)
+
+    def facts(self) -> dict[str, Any]:
+        """What was measured, and the times as parts of the launcher's."""
+        launcher_s = np.array(self.program_s["launcher"])
+        ratios = {way: np.array(self.program_s[way]) / launcher_s for way in WAYS[1:]}
+        return dataclasses.asdict(self) | {
+            "rounds": len(launcher_s),
+            "num_relayed": self.num_relayed,
+            "ratios": {
+                way: [float(np.median(each)), *median_interval(each)]
+                for way, each in ratios.items()
+            },
+        }
+
+
+def main() -> None:
+    options = parsed()
+    cells: list[dict[str, Any]] = []
+    for scenario in options.scenario:
+        cloud = Scenario.load(scenario, options.hosts).slower(options.slower)
+        if options.slots is not None:
+            cloud = cloud.model_copy(update={"slots": options.slots})
+        with Lab.up(cloud) as lab:
+            for name in options.program:
+                cells.append(measured(lab, scenario, name, options).facts())
+                print(row(cells[-1]), flush=True)
+                print(*(f"  {why}" for why in cells[-1]["why_relays"]), sep="\n", flush=True)
+    if options.output is not None:
+        written = {"kind": "first-run", "slower": options.slower, "cells": cells}
+        write_text(options.output, json.dumps(written, indent=1) + "\n")
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--short", action="store_true", help="cg on pairwise, 4 hosts, one round")
+    parser.add_argument("--scenario", action="append", choices=SCENARIOS, help="repeatable")
+    parser.add_argument("--program", action="append", choices=PROGRAMS, help="repeatable")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--hosts", type=int, help="default: the scenario's")
+    parser.add_argument("--slots", type=int, help="ranks of each host; default: the scenario's")
+    parser.add_argument("--slower", type=float, default=4.0, help="divides the scenario's rates")
+    parser.add_argument("--output", type=Path, help="a file for the results, JSON")
+    options = parser.parse_args()
+    options.scenario = options.scenario or (["pairwise"] if options.short else [*SCENARIOS])
+    options.program = options.program or (["cg"] if options.short else [*PROGRAMS])
+    if options.short:
+        options.hosts, options.rounds = 4, 1
+    return options
+
+
+def measured(lab: Lab, scenario: str, name: str, options: argparse.Namespace) -> Cell:
+    program, cell = PROGRAMS[name], Cell(scenario, name)
+    if options.hosts is not None or options.slots is not None:
+        num_ranks = (options.slots or 4) * len(lab.hosts)
+        program = dataclasses.replace(program, num_ranks=num_ranks)
+    for number in range(options.rounds):
+        for way in in_turn(number):
+            with tempfile.TemporaryDirectory() as empty:
+                program_s, command_s, lines = run(lab, program, Path(empty), way)
+            cell.program_s.setdefault(way, []).append(program_s)
+            cell.command_s.setdefault(way, []).append(command_s)
+            if way == "first":
+                cell.why_relays += re.findall(r"relays: ((?:not )?taken in this run: .*)", lines)
+    return cell
+
+
+def in_turn(number: int) -> Iterator[str]:
+    """In an order that begins with another one each time."""
+    start = number % len(WAYS)
+    yield from (*WAYS[start:], *WAYS[:start])
+
+
+def run(lab: Lab, program: Program, home: Path, way: str) -> tuple[float, float, str]:
+    """Seconds that the program prints, those of the command, and its lines."""
+    given = ["--relay", "never"] if way == "first without relays" else []
+    job = ["-n", str(program.num_ranks), "--hostfile", str(lab.hostfile)]
+    start = (
+        [str(detect().path), *job]
+        if way == "launcher"
+        else [sys.executable, "-m", "fairlead", "run", *given, *job, "--"]
+    )
+    homes = {name: str(home / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
+    began_s = time.monotonic()
+    done = subprocess.run(
+        lab.command([*start, *program.argv]), cwd=home, env={**os.environ, **lab.env, **homes},
+        capture_output=True, text=True, timeout=MOST_S, check=False,
+    )  # fmt: skip
+    command_s = time.monotonic() - began_s
+    return time_of(program, done, home), command_s, done.stderr
+
+
+def row(cell: dict[str, Any]) -> str:
+    parts = ", ".join(
+        f"{way} {ratio:.2f} [{low:.2f}, {high:.2f}]"
+        for way, (ratio, low, high) in cell["ratios"].items()
+    )
+    seconds = ", ".join(f"{way} {np.median(each):.1f}" for way, each in cell["command_s"].items())
+    return (
+        f"{cell['scenario']} | {cell['program']} | {cell['rounds']} rounds | of the launcher's "
+        f"time: {parts} | relays in {cell['num_relayed']} | seconds: launcher "
+        f"{np.median(cell['program_s']['launcher']):.2f}, of commands: {seconds}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A first run, of whose program nothing is known yet, with the levers that need no trace."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from fairlead.act.launch import LaunchSpec
+
+__all__ = ["FirstRun", "Lever"]
+
+
+class Lever(Protocol):
+    """What a run can have; as `fairlead.flows.run.features.FeaturePlan`, which is one."""
+
+    @property
+    def feature(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the program is started with it."""
+        ...
+
+    def facts(self) -> dict[str, Any]:
+        """The plan for the record."""
+        ...
+
+    def apply(self, spec: LaunchSpec) -> AbstractContextManager[LaunchSpec | None]:
+        """The start with it; None where it cannot be had."""
+        ...
+
+    def outcome(self) -> dict[str, Any]:
+        """What it did, after a program that ran with it."""
+        ...
+
+
+def _plan_nothing() -> Sequence[Lever]:
+    return ()
+
+
+@dataclasses.dataclass
+class FirstRun:
+    """The levers of a first run: which it has, and what they did.
+
+    Attributes:
+        plan: Finds out which pay by what can be measured before the program starts.
+        planned: What was found; empty before the start.
+        applied: Those with which the program was started.
+        done: What these did.
+    """
+
+    plan: Callable[[], Sequence[Lever]] = _plan_nothing
+    planned: tuple[Lever, ...] = ()
+    applied: tuple[Lever, ...] = ()
+    done: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def is_relayed(self) -> bool:
+        """Whether messages went by routers, as far as that is known."""
+        if not any(lever.feature == "relays" for lever in self.applied):
+            return False
+        carried = self.done.get("relays")
+        return carried is None or carried["routers_bytes"] > 0
+
+    def levers(self) -> dict[str, dict[str, Any]]:
+        """The plan of each for the record."""
+        return {lever.feature: lever.facts() for lever in self.planned}
+
+    @contextlib.contextmanager
+    def begin(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+        """The start with the levers that pay; they run until the end of the block.
+
+        Args:
+            spec: How the program would be started. What traces it loads the library.
+        """
+        self.planned = tuple(self.plan())
+        with contextlib.ExitStack() as running:
+            for lever in self.planned:
+                if not lever.is_taken:
+                    continue
+                changed = running.enter_context(lever.apply(spec))
+                if changed is not None and changed is not spec:
+                    env = {name: text for name, text in changed.env.items() if name != "LD_PRELOAD"}
+                    spec = dataclasses.replace(changed, env=env)
+                    self.applied = (*self.applied, lever)
+            yield spec
+        for lever in self.applied:
+            self.done |= lever.outcome()
