@@ -45,3 +45,11 @@ install(
     FILES_MATCHING
     PATTERN "*.hpp"
 )
+# An archive that is linked in travels for the same reason.
+if(FAIRLEAD_SODIUM_ARCHIVE)
+    install(
+        FILES ${FAIRLEAD_SODIUM_ARCHIVE}
+        DESTINATION fairlead/_mpi_src/third_party
+        RENAME libsodium.a
+    )
+endif()

@@ -29,7 +29,7 @@ function(add_mpi_project name wrapper version)
             -DFAIRLEAD_SODIUM_ARCHIVE=${FAIRLEAD_SODIUM_ARCHIVE}
             -DFAIRLEAD_CORE_BUILD=${PROJECT_BINARY_DIR}
             -DFAIRLEAD_CORE_COMPILER=${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}
-        DEPENDS ${fairlead_core_libraries}
+        DEPENDS ${fairlead_core_libraries} ${fairlead_third_party}
         BUILD_ALWAYS TRUE
     )
 endfunction()

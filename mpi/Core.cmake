@@ -8,6 +8,13 @@ set(FAIRLEAD_CORE_COMPILER
     "Identity and version of the compiler that built it"
 )
 set(FAIRLEAD_SODIUM_ARCHIVE "" CACHE FILEPATH "libsodium.a that is linked in")
+if(NOT FAIRLEAD_SODIUM_ARCHIVE)
+    # An installed package has it next to the sources, where it was linked in.
+    set(installed_archive ${CMAKE_CURRENT_LIST_DIR}/../third_party/libsodium.a)
+    if(EXISTS ${installed_archive})
+        set(FAIRLEAD_SODIUM_ARCHIVE ${installed_archive})
+    endif()
+endif()
 include(${CMAKE_CURRENT_LIST_DIR}/../cmake/CoreParts.cmake)
 
 set(this_compiler ${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION})

@@ -2,7 +2,12 @@
 // Owners of Scotch's objects, and its errors as exceptions.
 #pragma once
 
+// clang-format off: upstream's scotch.h needs what it does not include.
+#include <cstdint>
+#include <cstdio>
+
 #include <scotch.h>
+// clang-format on
 
 #include <mutex>
 #include <vector>
