@@ -43,7 +43,7 @@ def sure_pairs(
     """Pairs that long trains have measured, and those that do not differ from one of them.
 
     Args:
-        rates_Bps: Of all pairs, without noise, shape (H, H).
+        rates_Bps: Rates of all pairs, without noise, shape (H, H).
         is_measured: Which were measured by long trains, shape (H, H).
     """
     is_pair = ~np.eye(len(rates_Bps), dtype=bool)
