@@ -81,7 +81,7 @@ def test_import_refuses_another_kind(torus: Path) -> None:
     said = fairlead("import", "token-ring", torus / "interconnect.txt", code=2)
 
     assert (
-        "gemini, infiniband, ibdiagnet, lldp, kubernetes, topograph, slurm, aws, gcp, oci"
+        "gemini, infiniband, ibdiagnet, ufm, slingshot, lldp, kubernetes, topograph, slurm, aws"
         in " ".join(said.split())
     )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -75,6 +76,13 @@ def router_at(place: RouterPlace) -> int:
     return pid
 
 
+def kill_at_once(pid: int) -> None:
+    """On return the process has ended."""
+    with os.fdopen(os.pidfd_open(pid)) as process:
+        os.kill(pid, signal.SIGKILL)
+        select.select([process], [], [])
+
+
 def words_of(process: Path) -> list[bytes]:
     try:
         return (process / "cmdline").read_bytes().split(b"\0")
@@ -98,7 +106,7 @@ def test_several_runs_use_the_same_routers_while_they_run() -> None:
 def test_a_router_that_has_ended_is_started_again() -> None:
     with kept_routers(new_key(), HOSTS) as before:
         assert before is not None
-        os.kill(router_at(before[1]), signal.SIGKILL)
+        kill_at_once(router_at(before[1]))
 
     with kept_routers(new_key(), HOSTS) as after:
         assert after is not None
