@@ -31,7 +31,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from acting import median_interval
-from levers import MOST_S, PROGRAMS, SCENARIOS
+from levers import MOST_S, PROGRAMS, parsed_cells, parser_of_cells
 from programs import Program, time_of
 
 from fairlead.act.launch import detect
@@ -94,21 +94,9 @@ def main() -> None:
 
 
 def parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="cg on pairwise, 4 hosts, one round")
-    parser.add_argument("--scenario", action="append", choices=SCENARIOS, help="repeatable")
-    parser.add_argument("--program", action="append", choices=PROGRAMS, help="repeatable")
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--hosts", type=int, help="default: the scenario's")
+    parser = parser_of_cells(__doc__)
     parser.add_argument("--slots", type=int, help="ranks of each host; default: the scenario's")
-    parser.add_argument("--slower", type=float, default=4.0, help="divides the scenario's rates")
-    parser.add_argument("--output", type=Path, help="a file for the results, JSON")
-    options = parser.parse_args()
-    options.scenario = options.scenario or (["pairwise"] if options.short else [*SCENARIOS])
-    options.program = options.program or (["cg"] if options.short else [*PROGRAMS])
-    if options.short:
-        options.hosts, options.rounds = 4, 1
-    return options
+    return parsed_cells(parser)
 
 
 def measured(lab: Lab, scenario: str, name: str, options: argparse.Namespace) -> Cell:

@@ -131,7 +131,14 @@ def main() -> None:
 
 
 def parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options = parsed_cells(parser_of_cells(__doc__))
+    options.combinations = COMBINATIONS[:2] if options.short else COMBINATIONS
+    return options
+
+
+def parser_of_cells(description: str) -> argparse.ArgumentParser:
+    """The options of a benchmark of programs in emulated clouds."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="cg on pairwise, 4 hosts, one round")
     parser.add_argument("--scenario", action="append", choices=SCENARIOS, help="repeatable")
     parser.add_argument("--program", action="append", choices=PROGRAMS, help="repeatable")
@@ -139,13 +146,16 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--hosts", type=int, help="default: the scenario's")
     parser.add_argument("--slower", type=float, default=4.0, help="divides the scenario's rates")
     parser.add_argument("--output", type=Path, help="a file for the results, JSON")
+    return parser
+
+
+def parsed_cells(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """What was given, with the defaults for --short."""
     options = parser.parse_args()
     options.scenario = options.scenario or (["pairwise"] if options.short else [*SCENARIOS])
     options.program = options.program or (["cg"] if options.short else [*PROGRAMS])
-    options.combinations = COMBINATIONS
     if options.short:
         options.hosts, options.rounds = 4, 1
-        options.combinations = [COMBINATIONS[0], COMBINATIONS[1]]
     return options
 
 

@@ -21,7 +21,7 @@ class Payload {
   Payload() = default;
   Payload(std::size_t size_bytes, PipePool& pipes);
 
-  /// Takes what the socket has of it. What a pipe has no space for goes into memory.
+  /// Receives the bytes that have arrived at the socket, those beyond a pipe's space into memory.
   [[nodiscard]] Progress receive(Intake& intake, int socket);
   /// Puts zeros in the place of what has not come.
   void pad();

@@ -134,8 +134,8 @@ def network_with_relays(network: Network, table: PathTable) -> Network:
     return dataclasses.replace(
         network,
         bandwidth_Bps=rates_Bps,
-        bandwidth_low_Bps=_scaled(network.bandwidth_low_Bps, ratio),
-        bandwidth_high_Bps=_scaled(network.bandwidth_high_Bps, ratio),
+        bandwidth_low_Bps=_scale(network.bandwidth_low_Bps, ratio),
+        bandwidth_high_Bps=_scale(network.bandwidth_high_Bps, ratio),
     )
 
 
@@ -155,7 +155,7 @@ def faster_relays(table: PathTable) -> list[HostPath]:
     return list(best.values())
 
 
-def _scaled(rates_Bps: Matrix | None, ratio: Matrix) -> Matrix | None:
+def _scale(rates_Bps: Matrix | None, ratio: Matrix) -> Matrix | None:
     return None if rates_Bps is None else rates_Bps * ratio
 
 

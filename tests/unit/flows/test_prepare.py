@@ -3,102 +3,32 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from narrators import RecordingNarrator
+from prepare_world import World, network
 
 import fairlead as fl
-from fairlead.act.launch import HostedRank, Launcher, LaunchSpec, read_hostfile
-from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.act.launch import Launcher
 from fairlead.errors import TracedRunEndedError
-from fairlead.flows.inputs.found_network import FoundNetwork
 from fairlead.flows.inputs.interruption import NextRunUndecided
-from fairlead.flows.inputs.session import EarlyLook, PlanFirst, Session, Steps, prepare
+from fairlead.flows.inputs.session import Steps
 from fairlead.flows.inputs.tracing import TRACE_NOW
 from fairlead.flows.request import (
     CollectivesRequest,
     LauncherRequest,
     NetworkRequest,
-    Request,
     find_hosts,
 )
-from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.trace import TracedRun
 from fairlead.model.coverage import Coverage
-from fairlead.watch.concurrent_runs import ConcurrentRuns, announce_run
+from fairlead.watch.concurrent_runs import announce_run
 from fairlead.watch.history import History
 from fairlead.watch.history_store import recall
 from fairlead.watch.past_runs import load_steps, past_runs
-
-DEFAULT_NETWORK = NetworkRequest()
-
-
-class World:
-    """Three hosts, a probe that finds a given network, and the lines that were printed."""
-
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-        monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
-        monkeypatch.setattr("os.geteuid", lambda: 1000)
-        monkeypatch.delenv("FAIRLEAD_LAB_HOSTFILE", raising=False)
-        self.steps = Steps(
-            unreachable_hosts=lambda *_all, **_more: {}, probe=self._probe, observe=self._observe
-        )
-        self.folder = folder
-        self.found = network()
-        self.probes = 0
-        self.narrator = RecordingNarrator()
-        (folder / "hosts").write_text("a\nb\nc\n")
-        fl.Traffic(bytes=np.eye(2), messages=np.eye(2)).save(folder / "two.traffic.npz")
-
-    def _probe(self, *_arguments: Any, **_options: Any) -> fl.Network:
-        self.probes += 1
-        return self.found
-
-    def _observe(self, _launcher: Launcher, spec: LaunchSpec) -> list[HostedRank]:
-        """A launcher that gives each host one slot, and goes round where more are asked for."""
-        assert spec.cluster is not None
-        hosts = spec.cluster.hosts
-        number = spec.num_ranks or len(hosts)
-        return [HostedRank(hosts[rank % len(hosts)], "0") for rank in range(number)]
-
-    def prepare(
-        self,
-        *program: str,
-        network: NetworkRequest = DEFAULT_NETWORK,
-        alongside: ConcurrentRuns | None = None,
-        plan_first: PlanFirst | None = None,
-        **options: Any,
-    ) -> tuple[Session, list[str]]:
-        narrator = self.narrator = RecordingNarrator()
-        hosts = {"cluster": read_hostfile(self.folder / "hosts"), "num_ranks": 2}
-        traffic = {"traffic": self.folder / "two.traffic.npz"}
-        request = Request(program or ("true",), network=network, **(hosts | traffic | options))
-        launcher = OpenMpi4(Path("mpirun"), (4, 1, 4))
-        probe_program = ProbeProgram(launcher, request.launcher.arguments)
-        session = prepare(
-            *(request, narrator, probe_program, self.steps, alongside),
-            plan_first=plan_first or (lambda _look: ()),
-        )
-        return session, narrator.lines
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    return World(tmp_path, monkeypatch)
-
-
-def network(*unmeasured: tuple[int, int], **fields: Any) -> fl.Network:
-    latency_s = np.full((3, 3), 1e-5)
-    for pair in unmeasured:
-        latency_s[pair] = np.nan
-    return fl.Network(["a", "b", "c"], latency_s, np.full((3, 3), 1e8), **fields)
 
 
 def without_b() -> fl.Network:
@@ -375,94 +305,6 @@ def test_what_a_first_run_does_without_is_named(world: World) -> None:
     _, lines = world.prepare(traffic=None, first="auto", collectives=plan)
 
     assert "--plan has no effect in this traced run, only in the next one" in lines
-
-
-@dataclasses.dataclass
-class Relays:
-    """A lever that writes down what happens around the program."""
-
-    events: list[str]
-    routers_bytes: int = 1
-    feature: str = "relays"
-    is_taken: bool = True
-
-    def facts(self) -> dict[str, Any]:
-        return {"is_taken": self.is_taken, "why": "for a test"}
-
-    @contextlib.contextmanager
-    def apply(self, spec: LaunchSpec) -> Iterator[LaunchSpec | None]:
-        self.events.append("routers")
-        env = {"FAIRLEAD_PLAN": "/plan", "LD_PRELOAD": "library"}
-        yield dataclasses.replace(spec, env=env)
-        self.events.append("no routers")
-
-    def outcome(self) -> dict[str, Any]:
-        return {"relays": {"routers_bytes": self.routers_bytes}}
-
-
-@pytest.mark.parametrize("routers_bytes", [0, 5])
-def test_a_first_run_has_the_levers_that_the_network_shows_to_pay(
-    world: World, monkeypatch: pytest.MonkeyPatch, routers_bytes: int
-) -> None:
-    events: list[str] = []
-    relays = Relays(events, routers_bytes)
-    traffic = fl.Traffic(bytes=np.eye(2), messages=np.eye(2))
-
-    def trace(_launcher: Launcher, spec: LaunchSpec, **_options: Any) -> TracedRun:
-        events.append(f"program with {sorted(spec.env)}, {world.probes} probes")
-        return TracedRun(traffic, 3.0)
-
-    def measure(found: FoundNetwork, *_arguments: Any, **_options: Any) -> np.ndarray:
-        return np.eye(found.measure().num_hosts, dtype=bool)
-
-    def plan(look: Callable[[], EarlyLook]) -> list[Relays]:
-        early, is_sure = look()
-        assert not is_sure[0, 1]
-        assert early.network.hosts == early.cluster.hosts == ("a", "b", "c")
-        return [relays]
-
-    monkeypatch.setattr("fairlead.flows.inputs.session.measure_early", measure)
-    world.steps = dataclasses.replace(world.steps, trace=trace)
-
-    session, _ = world.prepare(traffic=None, first="auto", plan_first=plan)
-
-    # The trace loads the library itself; the network is measured once for both runs.
-    program = "program with ['FAIRLEAD_PLAN'], 1 probes"
-    assert events == ["routers", program, "no routers"]
-    assert world.probes == 1
-    assert session.first_run.done == {"relays": {"routers_bytes": routers_bytes}}
-    (run,) = session.log.kept.runs
-    assert (run.is_traced, run.is_relayed) == (True, routers_bytes > 0)
-    expected = load_steps(session.directory.path)["expected"]
-    assert expected["features"] == {"relays": {"is_taken": True, "why": "for a test"}}
-
-
-def test_a_network_measured_before_a_long_run_is_measured_again(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    traced = TracedRun(fl.Traffic(bytes=np.eye(2), messages=np.eye(2)), 3601.0)
-    world.steps = dataclasses.replace(world.steps, trace=lambda *_, **__: traced)
-    monkeypatch.setattr(
-        "fairlead.flows.inputs.session.measure_early", lambda found, *_, **__: found.measure()
-    )
-
-    def plan(look: Callable[[], EarlyLook]) -> list[Relays]:
-        look()
-        return []
-
-    world.prepare(traffic=None, first="auto", plan_first=plan)
-
-    assert world.probes == 2
-
-
-def test_only_the_run_that_was_asked_for_has_levers(world: World) -> None:
-    def plan(_look: Callable[[], EarlyLook]) -> list[Relays]:
-        raise AssertionError("it is started again with what was decided")
-
-    traced = TracedRun(fl.Traffic(bytes=np.eye(2), messages=np.eye(2)), 3.0)
-    world.steps = dataclasses.replace(world.steps, trace=lambda *_, **__: traced)
-
-    world.prepare(traffic=None, first="twice", plan_first=plan)
 
 
 def test_a_run_with_levers_says_nothing_against_the_rates(world: World) -> None:

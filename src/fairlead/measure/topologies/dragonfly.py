@@ -42,7 +42,7 @@ def minimal_routes(
     rows = np.array(between, dtype=np.int32).reshape(-1, 3)
     is_local = group[rows[:, 0]] == group[rows[:, 1]]
     to_switch = {
-        int(each): _within(np.flatnonzero(group == each), rows[is_local])
+        int(each): _local_distances(np.flatnonzero(group == each), rows[is_local])
         for each in np.unique(group)
     }
     switch_of_end = np.array([end.switch for end in ends])
@@ -86,7 +86,7 @@ class _Distances:
         return found
 
 
-def _within(switches: npt.NDArray[np.int64], local: _Rows) -> _Distances:
+def _local_distances(switches: npt.NDArray[np.int64], local: _Rows) -> _Distances:
     """Hops between the switches of one group, by its own cables."""
     own = local[np.isin(local[:, 0], switches)]
     src, dst = np.searchsorted(switches, own[:, 0]), np.searchsorted(switches, own[:, 1])

@@ -127,7 +127,9 @@ def _problems(
     """What minimal routes miss."""
     if cables.lost.count:
         yield f"{cables.lost.count} rows were passed over, the first is {cables.lost.first}"
-    apart, number = _missing(sorted(set(groups)), {(groups[a], groups[b]) for a, b, _ in between})
+    apart, number = _first_missing(
+        sorted(set(groups)), {(groups[a], groups[b]) for a, b, _ in between}
+    )
     if apart is not None:
         more = f", and {number - 1} more pairs" if number > 1 else ""
         yield (
@@ -141,7 +143,7 @@ def _problems(
     for one, other, _ in between:
         if groups[one] == groups[other]:
             local[groups[one]].add((one, other))
-    found = [_missing(members[group], local[group]) for group in members]
+    found = [_first_missing(members[group], local[group]) for group in members]
     total = sum(count for _, count in found)
     first = next((pair for pair, _ in found if pair is not None), None)
     if first is not None:
@@ -152,7 +154,7 @@ def _problems(
         )
 
 
-def _missing(
+def _first_missing(
     members: Sequence[int], joined: Collection[tuple[int, int]]
 ) -> tuple[tuple[int, int] | None, int]:
     """The first pair that has no cable, and how many have none.
