@@ -43,6 +43,11 @@ class Relays:
         return {"relays": {"routers_bytes": self.routers_bytes}}
 
 
+def measure_quickly(found: FoundNetwork, *_arguments: Any, **_options: Any) -> np.ndarray:
+    """No pair is sure."""
+    return np.eye(found.measure().num_hosts, dtype=bool)
+
+
 @pytest.mark.parametrize("routers_bytes", [0, 5])
 def test_a_first_run_has_the_levers_that_the_network_shows_to_pay(
     world: World, monkeypatch: pytest.MonkeyPatch, routers_bytes: int
@@ -55,16 +60,13 @@ def test_a_first_run_has_the_levers_that_the_network_shows_to_pay(
         events.append(f"program with {sorted(spec.env)}, {world.probes} probes")
         return TracedRun(traffic, 3.0)
 
-    def measure(found: FoundNetwork, *_arguments: Any, **_options: Any) -> np.ndarray:
-        return np.eye(found.measure().num_hosts, dtype=bool)
-
     def plan(look: Callable[[], EarlyLook]) -> list[Relays]:
         early, is_sure = look()
         assert not is_sure[0, 1]
         assert early.network.hosts == early.cluster.hosts == ("a", "b", "c")
         return [relays]
 
-    monkeypatch.setattr("fairlead.flows.inputs.session.measure_early", measure)
+    monkeypatch.setattr("fairlead.flows.inputs.session.measure_early", measure_quickly)
     world.steps = dataclasses.replace(world.steps, trace=trace)
 
     session, _ = world.prepare(traffic=None, first="auto", plan_first=plan)
@@ -85,9 +87,7 @@ def test_a_network_measured_before_a_long_run_is_measured_again(
 ) -> None:
     traced = TracedRun(fl.Traffic(bytes=np.eye(2), messages=np.eye(2)), 3601.0)
     world.steps = dataclasses.replace(world.steps, trace=lambda *_, **__: traced)
-    monkeypatch.setattr(
-        "fairlead.flows.inputs.session.measure_early", lambda found, *_, **__: found.measure()
-    )
+    monkeypatch.setattr("fairlead.flows.inputs.session.measure_early", measure_quickly)
 
     def plan(look: Callable[[], EarlyLook]) -> list[Relays]:
         look()
