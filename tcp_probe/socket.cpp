@@ -9,13 +9,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <utility>
 
 namespace fairlead::tcp_probe {
 namespace {
@@ -62,13 +60,13 @@ void wait_until_connected(int descriptor, const std::string& address, double lim
 Socket Socket::connect(const std::string& address, std::uint16_t port, double limit_s) {
   const Addresses found = parse(address, port, 0);
   Socket made(open_socket(*found));
-  const int flags = fcntl(made.descriptor_, F_GETFL);
-  fcntl(made.descriptor_, F_SETFL, flags | O_NONBLOCK);
-  if (::connect(made.descriptor_, found->ai_addr, found->ai_addrlen) != 0) {
+  const int flags = fcntl(made.descriptor_.number(), F_GETFL);
+  fcntl(made.descriptor_.number(), F_SETFL, flags | O_NONBLOCK);
+  if (::connect(made.descriptor_.number(), found->ai_addr, found->ai_addrlen) != 0) {
     if (errno != EINPROGRESS) fail(address);
-    wait_until_connected(made.descriptor_, address, limit_s);
+    wait_until_connected(made.descriptor_.number(), address, limit_s);
   }
-  fcntl(made.descriptor_, F_SETFL, flags);
+  fcntl(made.descriptor_.number(), F_SETFL, flags);
   made.bound_waits(limit_s);
   return made;
 }
@@ -76,35 +74,24 @@ Socket Socket::connect(const std::string& address, std::uint16_t port, double li
 Socket Socket::listen(const std::string& address) {
   const Addresses found = parse(address, 0, AI_PASSIVE);
   Socket made(open_socket(*found));
-  if (bind(made.descriptor_, found->ai_addr, found->ai_addrlen) != 0 ||
-      ::listen(made.descriptor_, kBacklog) != 0) {
+  if (bind(made.descriptor_.number(), found->ai_addr, found->ai_addrlen) != 0 ||
+      ::listen(made.descriptor_.number(), kBacklog) != 0) {
     fail(address);
   }
   return made;
 }
 
-Socket::Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-Socket& Socket::operator=(Socket&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-Socket::~Socket() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
 std::uint16_t Socket::port() const {
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
-  getsockname(descriptor_, reinterpret_cast<sockaddr*>(&bound), &size);
+  getsockname(descriptor_.number(), reinterpret_cast<sockaddr*>(&bound), &size);
   // The port is at the same place in both families.
   return ntohs(reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
 }
 
 Socket Socket::accept(double limit_s) const {
   for (;;) {
-    const int descriptor = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
+    const int descriptor = accept4(descriptor_.number(), nullptr, nullptr, SOCK_CLOEXEC);
     if (descriptor >= 0) {
       Socket made(descriptor);
       made.bound_waits(limit_s);
@@ -116,7 +103,7 @@ Socket Socket::accept(double limit_s) const {
 
 void Socket::send(std::span<const std::byte> data) const {
   while (!data.empty()) {
-    const ssize_t sent = ::send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL);
+    const ssize_t sent = ::send(descriptor_.number(), data.data(), data.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) fail("send");
     data = data.subspan(static_cast<std::size_t>(sent));
@@ -125,7 +112,7 @@ void Socket::send(std::span<const std::byte> data) const {
 
 void Socket::receive(std::span<std::byte> data) const {
   while (!data.empty()) {
-    const ssize_t received = recv(descriptor_, data.data(), data.size(), 0);
+    const ssize_t received = recv(descriptor_.number(), data.data(), data.size(), 0);
     if (received < 0 && errno == EINTR) continue;
     if (received < 0) fail("receive");
     if (received == 0) throw ProbeError("the peer closed the connection");
@@ -138,9 +125,9 @@ void Socket::bound_waits(double limit_s) const {
   limit.tv_sec = static_cast<time_t>(limit_s);
   limit.tv_usec = static_cast<suseconds_t>((limit_s - std::floor(limit_s)) * 1e6);
   const int yes = 1;
-  setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  setsockopt(descriptor_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  setsockopt(descriptor_.number(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(descriptor_.number(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  setsockopt(descriptor_.number(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 }
 
 }  // namespace fairlead::tcp_probe

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fairlead/error.hpp"
+#include "fairlead/file_descriptor.hpp"
 
 namespace fairlead::tcp_probe {
 
@@ -27,12 +28,6 @@ class Socket {
   /// @throws ProbeError: the address cannot be used.
   [[nodiscard]] static Socket listen(const std::string& address);
 
-  Socket(Socket&& other) noexcept;
-  Socket& operator=(Socket&& other) noexcept;
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  ~Socket();
-
   /// The port of a listening socket.
   [[nodiscard]] std::uint16_t port() const;
   /// The next connection, which waits for at most `limit_s` at a time.
@@ -45,10 +40,10 @@ class Socket {
   void receive(std::span<std::byte> data) const;
 
  private:
-  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  explicit Socket(int number) : descriptor_(number) {}
   void bound_waits(double limit_s) const;
 
-  int descriptor_;
+  FileDescriptor descriptor_;
 };
 
 }  // namespace fairlead::tcp_probe

@@ -25,10 +25,6 @@ FileDescriptor open_driver() {
 
 }  // namespace
 
-FileDescriptor::~FileDescriptor() {
-  if (number_ >= 0) close(number_);
-}
-
 Tap::Tap(const std::string& name) : descriptor_(open_driver()) {
   ifreq request{};
   if (name.size() >= sizeof request.ifr_name) {

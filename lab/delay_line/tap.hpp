@@ -6,26 +6,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
+
+#include "fairlead/file_descriptor.hpp"
 
 namespace fairlead::delay_line {
-
-/// Owner of a file descriptor.
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number) : number_(number) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~FileDescriptor();
-
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 /// The device lives as long as its object: the kernel removes it with the last descriptor.
 class Tap {

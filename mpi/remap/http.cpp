@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.0, so that an answer ends with its connection and comes in no chunks.
+// HTTP/1.0, so that an answer ends with its connection and comes in no chunks. Not by a library:
+// this is built where users are, for their MPI, with no header that their machine may lack, and a
+// program's timers may interrupt each call.
 #include "remap/http.hpp"
 
 #include <fcntl.h>
@@ -7,7 +9,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,9 +18,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <utility>
 
 #include "fairlead/error.hpp"
+#include "fairlead/file_descriptor.hpp"
 
 namespace fairlead::remap {
 namespace {
@@ -46,28 +47,13 @@ class Deadline {
   Clock::time_point end_;
 };
 
-class Socket {
- public:
-  explicit Socket(int descriptor) : descriptor_(descriptor) {}
-  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  Socket& operator=(Socket&&) = delete;
-  ~Socket() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  [[nodiscard]] int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 [[noreturn]] void fail(const Url& url, const std::string& problem) {
   throw Error("oracle http://" + url.host + ":" + url.port + ": " + problem);
 }
 
-void wait_for(const Socket& socket, short events, const Deadline& deadline, const Url& url) {
-  pollfd waited{socket.descriptor(), events, 0};
+void wait_for(const FileDescriptor& socket, short events, const Deadline& deadline,
+              const Url& url) {
+  pollfd waited{socket.number(), events, 0};
   int ready = 0;
   do {
     ready = poll(&waited, 1, deadline.left_ms());
@@ -77,32 +63,32 @@ void wait_for(const Socket& socket, short events, const Deadline& deadline, cons
 }
 
 /// @return nothing where this address cannot be reached; `problem` then says why.
-Socket connected(const addrinfo& address, const Deadline& deadline, const Url& url,
-                 std::string& problem) {
-  Socket made(socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                     address.ai_protocol));
-  if (made.descriptor() < 0) {
+FileDescriptor connected(const addrinfo& address, const Deadline& deadline, const Url& url,
+                         std::string& problem) {
+  FileDescriptor made(socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                             address.ai_protocol));
+  if (!made.is_open()) {
     problem = std::strerror(errno);
-    return Socket(-1);
+    return FileDescriptor();
   }
-  if (connect(made.descriptor(), address.ai_addr, address.ai_addrlen) != 0) {
+  if (connect(made.number(), address.ai_addr, address.ai_addrlen) != 0) {
     if (errno != EINPROGRESS) {
       problem = std::strerror(errno);
-      return Socket(-1);
+      return FileDescriptor();
     }
     wait_for(made, POLLOUT, deadline, url);
     int failure = 0;
     socklen_t size = sizeof failure;
-    getsockopt(made.descriptor(), SOL_SOCKET, SO_ERROR, &failure, &size);
+    getsockopt(made.number(), SOL_SOCKET, SO_ERROR, &failure, &size);
     if (failure != 0) {
       problem = std::strerror(failure);
-      return Socket(-1);
+      return FileDescriptor();
     }
   }
   return made;
 }
 
-Socket connected(const Url& url, const Deadline& deadline) {
+FileDescriptor connected(const Url& url, const Deadline& deadline) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -111,17 +97,17 @@ Socket connected(const Url& url, const Deadline& deadline) {
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
   std::string problem = "has no address";
   for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
-    Socket made = connected(*address, deadline, url, problem);
-    if (made.descriptor() >= 0) return made;
+    FileDescriptor made = connected(*address, deadline, url, problem);
+    if (made.is_open()) return made;
   }
   fail(url, "cannot be reached: " + problem);
 }
 
-void send_all(const Socket& socket, std::string_view rest, const Deadline& deadline,
+void send_all(const FileDescriptor& socket, std::string_view rest, const Deadline& deadline,
               const Url& url) {
   while (!rest.empty()) {
     wait_for(socket, POLLOUT, deadline, url);
-    const ssize_t sent = send(socket.descriptor(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    const ssize_t sent = send(socket.number(), rest.data(), rest.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
       rest.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno != EAGAIN && errno != EINTR) {
@@ -130,12 +116,12 @@ void send_all(const Socket& socket, std::string_view rest, const Deadline& deadl
   }
 }
 
-std::string received(const Socket& socket, const Deadline& deadline, const Url& url) {
+std::string received(const FileDescriptor& socket, const Deadline& deadline, const Url& url) {
   std::string answer;
   std::array<char, 65536> piece{};
   while (true) {
     wait_for(socket, POLLIN, deadline, url);
-    const ssize_t got = recv(socket.descriptor(), piece.data(), piece.size(), 0);
+    const ssize_t got = recv(socket.number(), piece.data(), piece.size(), 0);
     if (got == 0) return answer;
     if (got > 0) {
       answer.append(piece.data(), static_cast<std::size_t>(got));
@@ -188,7 +174,7 @@ Url parse_url(std::string_view text) {
 std::string post(const Url& url, const std::string& path, const std::string& body,
                  const std::string& token, double limit_s) {
   const Deadline deadline(limit_s);
-  const Socket socket = connected(url, deadline);
+  const FileDescriptor socket = connected(url, deadline);
   std::string request =
       "POST " + path + " HTTP/1.0\r\nHost: " + url.host + ":" + url.port +
       "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +

@@ -13,10 +13,10 @@ namespace {
 constexpr int kMaxReads = 64;
 }
 
-Channel::Channel(Descriptor socket, const Key& key, Step step)
+Channel::Channel(FileDescriptor socket, const Key& key, Step step)
     : socket_(std::move(socket)), key_(key), step_(step) {}
 
-Channel Channel::calling(Descriptor socket, std::uint32_t rank, const Key& key) {
+Channel Channel::calling(FileDescriptor socket, std::uint32_t rank, const Key& key) {
   Channel channel(std::move(socket), key, Step::answer);
   channel.hello_ = to_bytes(make_hello(Role::process, rank, key));
   channel.send_handshake(channel.hello_);
@@ -24,7 +24,7 @@ Channel Channel::calling(Descriptor socket, std::uint32_t rank, const Key& key) 
   return channel;
 }
 
-Channel Channel::answering(Descriptor socket, const Key& key) {
+Channel Channel::answering(FileDescriptor socket, const Key& key) {
   Channel channel(std::move(socket), key, Step::hello);
   channel.expect(kHelloBytes);
   return channel;

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "endpoint/descriptor.hpp"
 #include "endpoint/send_buffer.hpp"
+#include "fairlead/file_descriptor.hpp"
 #include "wire/proof.hpp"
 
 namespace fairlead::relay {
@@ -25,9 +25,9 @@ class Channel {
   static constexpr std::size_t kFullBytes = std::size_t{256} << 10U;
 
   /// One that calls; `socket` may still be connecting.
-  static Channel calling(Descriptor socket, std::uint32_t rank, const Key& key);
+  static Channel calling(FileDescriptor socket, std::uint32_t rank, const Key& key);
   /// One that was called.
-  static Channel answering(Descriptor socket, const Key& key);
+  static Channel answering(FileDescriptor socket, const Key& key);
 
   [[nodiscard]] int descriptor() const { return socket_.number(); }
   [[nodiscard]] bool is_closed() const { return !socket_.is_open(); }
@@ -66,7 +66,7 @@ class Channel {
     std::size_t written = 0;
   };
 
-  Channel(Descriptor socket, const Key& key, Step step);
+  Channel(FileDescriptor socket, const Key& key, Step step);
   static Part part_of(std::span<const std::byte> bytes);
   void send_handshake(std::span<const std::byte> bytes);
   bool renew(const FrameHeader& header, const Payload& payload);
@@ -75,7 +75,7 @@ class Channel {
   void take_read(const OnFrame& on_frame);
   void take_handshake();
 
-  Descriptor socket_;
+  FileDescriptor socket_;
   Key key_{};
   Step step_ = Step::answer;
   Time opened_ = Clock::now();
@@ -92,15 +92,15 @@ class Channel {
 };
 
 /// Connects to a Unix socket; closed if no process listens there.
-[[nodiscard]] Descriptor connect_locally(const std::string& path);
+[[nodiscard]] FileDescriptor connect_locally(const std::string& path);
 /// Begins to connect.
-[[nodiscard]] Descriptor connect_to(const Address& address);
+[[nodiscard]] FileDescriptor connect_to(const Address& address);
 /// Listens at a free port of an address. @throws Error
-[[nodiscard]] Descriptor listen_at(const std::string& host, std::uint16_t& port);
-[[nodiscard]] Descriptor accept_from(const Descriptor& listener);
+[[nodiscard]] FileDescriptor listen_at(const std::string& host, std::uint16_t& port);
+[[nodiscard]] FileDescriptor accept_from(const FileDescriptor& listener);
 /// A numeric address in the one way in which it is written by all; empty if it is none.
 [[nodiscard]] std::string canonical(const std::string& host);
 /// The address of the other end, in this way.
-[[nodiscard]] std::string host_of_peer(const Descriptor& socket);
+[[nodiscard]] std::string host_of_peer(const FileDescriptor& socket);
 
 }  // namespace fairlead::relay

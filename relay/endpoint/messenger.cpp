@@ -234,7 +234,7 @@ void Messenger::connect_router(Time now) {
   }
   if (now < next_call_) return;
   next_call_ = now + kCallInterval;
-  Descriptor socket = connect_locally(config_.socket);
+  FileDescriptor socket = connect_locally(config_.socket);
   if (!socket.is_open()) return count_failed_call();
   router_ =
       std::make_unique<Channel>(Channel::calling(std::move(socket), config_.rank, config_.key));
@@ -251,7 +251,7 @@ void Messenger::count_failed_call() {
 Channel* Messenger::channel_to(std::uint32_t rank) {
   std::unique_ptr<Channel>& kept = called_[rank];
   if (!kept) {
-    Descriptor socket = connect_to(address_of_rank_[rank]);
+    FileDescriptor socket = connect_to(address_of_rank_[rank]);
     kept =
         std::make_unique<Channel>(Channel::calling(std::move(socket), config_.rank, config_.key));
   }
@@ -314,7 +314,7 @@ void Messenger::fill_channels(Time now) {
 }
 
 void Messenger::accept_caller(Time now) {
-  Descriptor socket = accept_from(listener_);
+  FileDescriptor socket = accept_from(listener_);
   if (!socket.is_open()) {
     next_accept_ = now + kAcceptInterval;
     return;

@@ -124,8 +124,8 @@ class Messenger {
   OnMatch on_match_;
   // Set by the listener's making.
   std::uint16_t port_ = 0;
-  Descriptor listener_;
-  Descriptor wake_event_;
+  FileDescriptor listener_;
+  FileDescriptor wake_event_;
 
   // Used by the thread alone.
   std::vector<Address> address_of_rank_;

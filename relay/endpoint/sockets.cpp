@@ -55,31 +55,31 @@ std::string text_of(const SocketAddress& address) {
 
 }  // namespace
 
-Descriptor connect_locally(const std::string& path) {
+FileDescriptor connect_locally(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) return {};
   path.copy(address.sun_path, path.size());
-  Descriptor made(socket(AF_UNIX, kFlags, 0));
+  FileDescriptor made(socket(AF_UNIX, kFlags, 0));
   if (connect(made.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return {};
   }
   return made;
 }
 
-Descriptor connect_to(const Address& address) {
+FileDescriptor connect_to(const Address& address) {
   SocketAddress parsed;
   if (!parse(address, parsed)) return {};
-  Descriptor made(socket(parsed.storage.ss_family, kFlags, 0));
+  FileDescriptor made(socket(parsed.storage.ss_family, kFlags, 0));
   prepare_tcp(made.number());
   if (connect(made.number(), parsed.pointer(), parsed.size) != 0 && errno != EINPROGRESS) return {};
   return made;
 }
 
-Descriptor listen_at(const std::string& host, std::uint16_t& port) {
+FileDescriptor listen_at(const std::string& host, std::uint16_t& port) {
   SocketAddress parsed;
   if (!parse({host, 0}, parsed)) throw Error(host + ": no address");
-  Descriptor made(socket(parsed.storage.ss_family, kFlags, 0));
+  FileDescriptor made(socket(parsed.storage.ss_family, kFlags, 0));
   if (bind(made.number(), parsed.pointer(), parsed.size) != 0 ||
       listen(made.number(), SOMAXCONN) != 0) {
     throw Error(host + ": cannot listen: " + std::strerror(errno));
@@ -92,8 +92,8 @@ Descriptor listen_at(const std::string& host, std::uint16_t& port) {
   return made;
 }
 
-Descriptor accept_from(const Descriptor& listener) {
-  Descriptor made(accept4(listener.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+FileDescriptor accept_from(const FileDescriptor& listener) {
+  FileDescriptor made(accept4(listener.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (made.is_open()) prepare_tcp(made.number());
   return made;
 }
@@ -103,7 +103,7 @@ std::string canonical(const std::string& host) {
   return parse({host, 0}, parsed) ? text_of(parsed) : "";
 }
 
-std::string host_of_peer(const Descriptor& socket) {
+std::string host_of_peer(const FileDescriptor& socket) {
   SocketAddress peer;
   peer.size = sizeof peer.storage;
   auto* const any = reinterpret_cast<sockaddr*>(&peer.storage);

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -22,8 +21,8 @@ namespace {
 // As those are called that are started for a job (act/relay/routers.py).
 constexpr std::string_view kPrefix = "fairlead-router-";
 
-int open_folder(const std::string& path) {
-  return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+FileDescriptor open_folder(const std::string& path) {
+  return FileDescriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 bool is_own(int descriptor) {
@@ -48,14 +47,13 @@ void remove_abandoned(const std::filesystem::path& parent) {
   std::filesystem::directory_iterator entry(parent, failed);
   for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
     if (entry->path().filename().string().compare(0, kPrefix.size(), kPrefix) != 0) continue;
-    const int descriptor = open_folder(entry->path().string());
-    if (descriptor < 0) continue;
+    const FileDescriptor folder = open_folder(entry->path().string());
+    if (!folder.is_open()) continue;
     // The name may belong to another folder meanwhile.
-    if (is_own(descriptor) && flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
-        is_at(descriptor, entry->path().string())) {
+    if (is_own(folder.number()) && flock(folder.number(), LOCK_EX | LOCK_NB) == 0 &&
+        is_at(folder.number(), entry->path().string())) {
       remove_with_sockets(entry->path().string());
     }
-    close(descriptor);
   }
 }
 
@@ -70,9 +68,9 @@ Folder::Folder(std::string path) : path_(std::move(path)) {
 
 // What a router uses that was started again with the same folder stays.
 Folder::~Folder() {
-  const bool is_shared = flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool is_shared =
+      flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (!is_shared) remove_with_sockets(path_);
-  close(descriptor_);
 }
 
 // False: it was removed meanwhile. Shared, since a router may be started again before the former
@@ -81,17 +79,16 @@ bool Folder::lock() {
   if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
     throw InputError(path_ + ": cannot be made: " + std::strerror(errno));
   }
-  descriptor_ = open_folder(path_);
-  if (descriptor_ < 0 && errno == ENOENT) return false;
-  if (descriptor_ < 0 || !is_own(descriptor_)) {
-    if (descriptor_ >= 0) close(descriptor_);
+  FileDescriptor opened = open_folder(path_);
+  if (!opened.is_open() && errno == ENOENT) return false;
+  if (!opened.is_open() || !is_own(opened.number())) {
     throw InputError(path_ + ": must be a folder that only this user may enter");
   }
   // Where the file system has no locks, nobody removes folders there either.
-  (void)flock(descriptor_, LOCK_SH);
-  if (is_at(descriptor_, path_)) return true;
-  close(descriptor_);
-  return false;
+  (void)flock(opened.number(), LOCK_SH);
+  if (!is_at(opened.number(), path_)) return false;
+  descriptor_ = std::move(opened);
+  return true;
 }
 
 }  // namespace fairlead::router

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "fairlead/file_descriptor.hpp"
+
 namespace fairlead::router {
 
 /// A folder that only its owner may enter, for the time that the router runs. It is locked for that
@@ -25,7 +27,7 @@ class Folder {
   [[nodiscard]] bool lock();
 
   std::string path_;
-  int descriptor_ = -1;
+  FileDescriptor descriptor_;
 };
 
 }  // namespace fairlead::router

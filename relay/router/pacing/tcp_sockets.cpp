@@ -10,12 +10,13 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+
+#include "fairlead/file_descriptor.hpp"
 
 namespace fairlead::router {
 namespace {
@@ -34,22 +35,11 @@ constexpr std::uint32_t kStates = 1U << 1U /* established */ | 1U << 4U /* fin_w
                                   1U << 5U /* fin_wait2 */ | 1U << 8U /* close_wait */ |
                                   1U << 9U /* last_ack */ | 1U << 11U /* closing */;
 
-class Netlink {
- public:
-  Netlink() : number_(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)) {
-    (void)setsockopt(number_, SOL_SOCKET, SO_RCVTIMEO, &kAnswerTimeout, sizeof kAnswerTimeout);
-  }
-  ~Netlink() {
-    if (number_ >= 0) close(number_);
-  }
-  Netlink(const Netlink&) = delete;
-  Netlink& operator=(const Netlink&) = delete;
-
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-};
+FileDescriptor open_netlink() {
+  FileDescriptor made(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+  (void)setsockopt(made.number(), SOL_SOCKET, SO_RCVTIMEO, &kAnswerTimeout, sizeof kAnswerTimeout);
+  return made;
+}
 
 bool ask(int netlink, int family) {
   struct {
@@ -116,7 +106,7 @@ bool add_all(int netlink, int family, std::vector<TcpSocket>& sockets) {
 }  // namespace
 
 std::optional<std::vector<TcpSocket>> tcp_sockets() {
-  const Netlink netlink;
+  const FileDescriptor netlink = open_netlink();
   std::vector<TcpSocket> sockets;
   for (const int family : {AF_INET, AF_INET6}) {
     if (!add_all(netlink.number(), family, sockets)) return std::nullopt;

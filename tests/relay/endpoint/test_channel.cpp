@@ -10,8 +10,8 @@
 
 using namespace fairlead;
 using namespace fairlead::tests;
+using fairlead::FileDescriptor;
 using fairlead::relay::Channel;
-using fairlead::relay::Descriptor;
 using fairlead::relay::Payload;
 using relay::FrameHeader;
 using relay::kMaxSegmentBytes;
@@ -43,8 +43,8 @@ struct Channels {
   }
 
   Ends ends{false};
-  Channel near = Channel::calling(Descriptor(dup(ends.near())), 0, some_key());
-  Channel far = Channel::answering(Descriptor(dup(ends.far())), some_key());
+  Channel near = Channel::calling(FileDescriptor(dup(ends.near())), 0, some_key());
+  Channel far = Channel::answering(FileDescriptor(dup(ends.far())), some_key());
 
  private:
   static void nobody(const FrameHeader& /*header*/, std::span<const std::byte> /*payload*/) {}

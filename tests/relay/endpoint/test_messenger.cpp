@@ -198,7 +198,7 @@ TEST_CASE("messenger: silent callers use up no more than some file descriptors")
   Pair pair(network);
   network.router(0).stop();
   const std::size_t before = num_descriptors();
-  std::vector<Descriptor> silent;
+  std::vector<FileDescriptor> silent;
   std::size_t most = 0;
   while (silent.size() < kCallers) {
     silent.push_back(connect_to({"127.0.0.1", pair.second.port()}));

@@ -46,7 +46,7 @@ struct Answering {
 // What the kernel takes and nobody answers, as behind a firewall.
 struct Silent {
   Address address{"127.0.0.1", 0};
-  Descriptor listener = listen_at(address.host, address.port);
+  FileDescriptor listener = listen_at(address.host, address.port);
 };
 
 // An address at which nobody listens yet.
@@ -63,7 +63,7 @@ struct Refusing {
   }
 
   Address address{"127.0.0.1", 0};
-  Descriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)};
+  FileDescriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)};
 };
 
 constexpr milliseconds kLong{30000};
@@ -83,7 +83,7 @@ void take_call_after(const Refusing& place, milliseconds time_refused, milliseco
   std::this_thread::sleep_for(time_refused);
   listen(place.socket.number(), 1);
   std::this_thread::sleep_for(time_silent);
-  Descriptor socket;
+  FileDescriptor socket;
   while (!socket.is_open()) {
     socket = accept_from(place.socket);
     std::this_thread::yield();

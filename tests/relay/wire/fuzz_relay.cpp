@@ -24,7 +24,6 @@
 
 using namespace fairlead;
 using relay::Channel;
-using relay::Descriptor;
 
 namespace {
 
@@ -124,28 +123,28 @@ struct Ends {
   Ends() {
     std::array<int, 2> numbers{};
     check(socketpair(AF_UNIX, SOCK_STREAM, 0, numbers.data()) == 0);
-    near = Descriptor(numbers[0]);
-    far = Descriptor(numbers[1]);
+    near = FileDescriptor(numbers[0]);
+    far = FileDescriptor(numbers[1]);
   }
 
-  Descriptor near;
-  Descriptor far;
+  FileDescriptor near;
+  FileDescriptor far;
 };
 
 const relay::Key kKey{};
 
-void send_all(const Descriptor& end, std::span<const std::byte> bytes) {
+void send_all(const FileDescriptor& end, std::span<const std::byte> bytes) {
   const ssize_t size = send(end.number(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   check(bytes.empty() || size == static_cast<ssize_t>(bytes.size()));
 }
 
-void receive_all(const Descriptor& end, std::span<std::byte> bytes) {
+void receive_all(const FileDescriptor& end, std::span<std::byte> bytes) {
   const ssize_t size = recv(end.number(), bytes.data(), bytes.size(), MSG_DONTWAIT);
   check(size == static_cast<ssize_t>(bytes.size()));
 }
 
 // In parts, which end anywhere in a frame.
-void read_parts(Channel& channel, const Descriptor& end, std::span<const std::byte> bytes,
+void read_parts(Channel& channel, const FileDescriptor& end, std::span<const std::byte> bytes,
                 const Channel::OnFrame& on_frame) {
   constexpr std::size_t kPartBytes = 1000;
   while (!bytes.empty() && !channel.is_closed()) {
