@@ -2,6 +2,7 @@
 // Attributes of communicators, and the communicators stored with them.
 #include "members.hpp"
 #include "mpi_calls.hpp"
+#include "pmpi/comm_attribute.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -9,25 +10,9 @@
 namespace fairlead::collectives {
 namespace {
 
-/// A duplicate of a communicator has none.
-int copy_nothing(MPI_Comm, int, void*, void*, void*, int* is_copied) {
-  *is_copied = 0;
-  return MPI_SUCCESS;
-}
-
-int free_members(MPI_Comm, int, void* value, void*) {
-  delete static_cast<Members*>(value);
-  return MPI_SUCCESS;
-}
-
-/// The key of the attribute, made at the first use.
-int key() {
-  static const int created = [] {
-    int value = MPI_KEYVAL_INVALID;
-    mpi().Comm_create_keyval(copy_nothing, free_members, &value, nullptr);
-    return value;
-  }();
-  return created;
+intercept::CommAttribute<Members>& attribute() {
+  static intercept::CommAttribute<Members> made;
+  return made;
 }
 
 /// Whether something has succeeded on every rank; collective.
@@ -58,22 +43,18 @@ int Members::attach(MPI_Comm comm, std::span<const int> host_of_rank, Members*& 
   if (!is_common(made_code == MPI_SUCCESS, comm)) {
     return made_code == MPI_SUCCESS ? MPI_ERR_OTHER : made_code;
   }
-  if (const int code = mpi().Comm_set_attr(comm, key(), made.get()); code != MPI_SUCCESS) {
-    return code;
-  }
-  members = made.release();
-  return MPI_SUCCESS;
+  Members* const attached = made.get();
+  const int code = attribute().set(comm, std::move(made));
+  if (code == MPI_SUCCESS) members = attached;
+  return code;
 }
 
 Members* Members::find(MPI_Comm comm) {
-  void* value = nullptr;
-  int is_there = 0;
-  if (mpi().Comm_get_attr(comm, key(), &value, &is_there) != MPI_SUCCESS) return nullptr;
-  return is_there != 0 ? static_cast<Members*>(value) : nullptr;
+  return attribute().find(comm);
 }
 
 void Members::detach(MPI_Comm comm) {
-  if (find(comm) != nullptr) mpi().Comm_delete_attr(comm, key());
+  attribute().remove(comm);
 }
 
 Members::Members(std::span<const int> host_of_rank)

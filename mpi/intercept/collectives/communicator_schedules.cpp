@@ -15,6 +15,7 @@
 #include "handles/releases.hpp"
 #include "operations.hpp"
 #include "plan/world_hosts.hpp"
+#include "pmpi/comm_attribute.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "pmpi/returned_errors.hpp"
 
@@ -141,38 +142,19 @@ class CommunicatorSchedules {
   DeviceAgreement devices_;
 };
 
-/// A duplicate of a communicator has none.
-int copy_nothing(MPI_Comm, int, void*, void*, void*, int* is_copied) {
-  *is_copied = 0;
-  return MPI_SUCCESS;
-}
-
-int free_schedules(MPI_Comm, int, void* value, void*) {
-  delete static_cast<CommunicatorSchedules*>(value);
-  return MPI_SUCCESS;
-}
-
-int key() {
-  static const int created = [] {
-    int value = MPI_KEYVAL_INVALID;
-    mpi().Comm_create_keyval(copy_nothing, free_schedules, &value, nullptr);
-    return value;
-  }();
-  return created;
-}
-
-CommunicatorSchedules* kept_with(MPI_Comm comm) {
-  void* value = nullptr;
-  int is_there = 0;
-  require_success(mpi().Comm_get_attr(comm, key(), static_cast<void*>(&value), &is_there));
-  return is_there != 0 ? static_cast<CommunicatorSchedules*>(value) : nullptr;
+CommAttribute<CommunicatorSchedules>& attribute() {
+  static CommAttribute<CommunicatorSchedules> made;
+  return made;
 }
 
 CommunicatorSchedules& schedules_of(MPI_Comm comm) {
-  if (CommunicatorSchedules* const kept = kept_with(comm)) return *kept;
+  int code = MPI_SUCCESS;
+  if (CommunicatorSchedules* const kept = attribute().find(comm, code)) return *kept;
+  require_success(code);
   auto made = std::make_unique<CommunicatorSchedules>(comm);
-  require_success(mpi().Comm_set_attr(comm, key(), made.get()));
-  return *made.release();
+  CommunicatorSchedules& attached = *made;
+  require_success(attribute().set(comm, std::move(made)));
+  return attached;
 }
 
 }  // namespace
@@ -197,8 +179,8 @@ int num_ranks_with_rules(MPI_Comm comm) {
 }
 
 void forget_schedules(MPI_Comm comm) {
-  if (kept_with(comm) == nullptr) return;
-  mpi().Comm_delete_attr(comm, key());
+  if (attribute().find(comm) == nullptr) return;
+  attribute().remove(comm);
   executors::Members::detach(comm);
 }
 

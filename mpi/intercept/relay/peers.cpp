@@ -6,6 +6,7 @@
 
 #include "handles/communicator.hpp"
 #include "handles/releases.hpp"
+#include "pmpi/comm_attribute.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/relay.hpp"
 
@@ -19,32 +20,28 @@ namespace {
 
 using Kept = std::shared_ptr<Peers>;
 
-int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
+// The attribute's hold on the facts. An MPI may hold a lock while it destroys this that all its
+// calls on attributes take, as old versions of Open MPI do. So here no lock is taken under which
+// such a call is made.
+struct Attached {
+  Kept peers;
 
-// An MPI may hold a lock meanwhile that all its calls on attributes take, as old versions of Open
-// MPI do. So here no lock is taken under which such a call is made.
-int forget(MPI_Comm comm, int, void* attribute, void*) {
-  const std::unique_ptr<Kept> kept(static_cast<Kept*>(attribute));
-  // Not only pending receives: a call that frees the communicator uses them: a receive may begin in
-  // a delete callback that comes later.
-  if (kept->use_count() == 1) return MPI_SUCCESS;
-  Peers& peers = **kept;
-  const std::lock_guard guard(peers.lock);
-  MPI_Errhandler errhandler{};
-  const int code = mpi().Comm_get_errhandler(comm, &errhandler);
-  if (code == MPI_SUCCESS) peers.last_errhandler = errhandler;
-  return MPI_SUCCESS;
-}
+  explicit Attached(Kept made) : peers(std::move(made)) {}
+  Attached(const Attached&) = delete;
+  Attached& operator=(const Attached&) = delete;
+  ~Attached() {
+    // Not only pending receives: a call that frees the communicator uses them: a receive may begin
+    // in a delete callback that comes later.
+    if (peers.use_count() == 1) return;
+    const std::lock_guard guard(peers->lock);
+    MPI_Errhandler errhandler{};
+    const int code = mpi().Comm_get_errhandler(peers->comm, &errhandler);
+    if (code == MPI_SUCCESS) peers->last_errhandler = errhandler;
+  }
+};
 
-int keyval() {
-  static const int made = [] {
-    int key = MPI_KEYVAL_INVALID;
-    mpi().Comm_create_keyval(&copy_nothing, &forget, &key, nullptr);
-    return key;
-  }();
+CommAttribute<Attached>& attribute() {
+  static CommAttribute<Attached> made;
   return made;
 }
 
@@ -71,10 +68,8 @@ Kept examine(MPI_Comm comm) {
 // Null if there is none. What is attached stays until the communicator is freed, which no program
 // does while another thread uses it.
 Kept attached_to(MPI_Comm comm, int& code) {
-  void* attribute = nullptr;
-  int has_attribute = 0;
-  code = mpi().Comm_get_attr(comm, keyval(), static_cast<void*>(&attribute), &has_attribute);
-  return has_attribute != 0 ? *static_cast<Kept*>(attribute) : nullptr;
+  Attached* const attached = attribute().find(comm, code);
+  return attached != nullptr ? attached->peers : nullptr;
 }
 
 Kept find(MPI_Comm comm) {
@@ -82,13 +77,12 @@ Kept find(MPI_Comm comm) {
   if (Kept peers = attached_to(comm, code)) return peers;
   // It is none of the MPI's.
   if (code != MPI_SUCCESS) return nullptr;
-  auto kept = std::make_unique<Kept>(examine(comm));
-  Kept peers = *kept;
+  Kept peers = examine(comm);
   // One of several threads attaches its own.
   static std::mutex attaching;
   const std::lock_guard guard(attaching);
   if (Kept others = attached_to(comm, code)) return others;
-  mpi().Comm_set_attr(comm, keyval(), kept.release());
+  (void)attribute().set(comm, std::make_unique<Attached>(peers));
   return peers;
 }
 
