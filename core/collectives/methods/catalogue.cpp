@@ -22,39 +22,61 @@ bool is_for_cmpi(Operation operation) {
   return has_root(operation);
 }
 
-constexpr std::array<Method, 14> kMethods{{
-    {"native", "the MPI's own algorithm on a communicator in a better order", is_for<Form::native>},
-    {"cmpi", "the paper CMPI: the MPI's own in groups of near hosts, or a tree by distance",
-     is_for_cmpi},
-    {"leader_tree", "a tree in which leaders of groups of near hosts are parents of the others",
-     is_for<Form::split_tree>},
-    {"pipeline", "segments down one tree, each host's fan-out as its NIC allows",
-     is_for<Form::forest>},
-    {"forest", "segments down several trees at once, each host inside only one of them",
-     is_for<Form::forest>},
-    {"ring", "blocks around a ring that crosses slow links as rarely as possible",
-     is_for<Form::ring>},
-    {"linear", "each block in one message, all of them overlapped", is_for<Form::linear>},
-    {"doubling", "recursive doubling in an order whose rounds are short", is_for<Form::doubling>},
-    {"dissemination", "dissemination (Bruck) in an order whose rounds are short",
-     is_for<Form::dissemination>},
-    {"two_level", "each block once into each island, by another host, which sends it to all there",
-     is_for<Form::two_level>},
-    // From about the longer size on MPIs send by rendezvous.
-    {"pipeline_8k", "pipeline with segments of at least 8 KiB", is_for<Form::forest>, "pipeline",
-     8192},
-    {"pipeline_64k", "pipeline with segments of at least 64 KiB", is_for<Form::forest>, "pipeline",
-     65536},
-    {"forest_8k", "forest with segments of at least 8 KiB", is_for<Form::forest>, "forest", 8192},
-    {"forest_64k", "forest with segments of at least 64 KiB", is_for<Form::forest>, "forest",
-     65536},
-}};
+/// A method with the function that plans by it.
+struct Row {
+  Method method;
+  Schedule (*schedule)(const Problem&);
+};
 
-using Plan = Schedule (*)(const Problem&);
-constexpr std::array<Plan, kMethods.size()> kPlans{
-    plan_native,   plan_cmpi,     plan_leader_tree, plan_pipeline,      plan_forest,
-    plan_ring,     plan_linear,   plan_doubling,    plan_dissemination, plan_two_level,
-    plan_pipeline, plan_pipeline, plan_forest,      plan_forest};
+constexpr std::array kRows = std::to_array<Row>({
+    {{"native", "the MPI's own algorithm on a communicator in a better order",
+      is_for<Form::native>},
+     plan_native},
+    {{"cmpi", "the paper CMPI: the MPI's own in groups of near hosts, or a tree by distance",
+      is_for_cmpi},
+     plan_cmpi},
+    {{"leader_tree", "a tree in which leaders of groups of near hosts are parents of the others",
+      is_for<Form::split_tree>},
+     plan_leader_tree},
+    {{"pipeline", "segments down one tree, each host's fan-out as its NIC allows",
+      is_for<Form::forest>},
+     plan_pipeline},
+    {{"forest", "segments down several trees at once, each host inside only one of them",
+      is_for<Form::forest>},
+     plan_forest},
+    {{"ring", "blocks around a ring that crosses slow links as rarely as possible",
+      is_for<Form::ring>},
+     plan_ring},
+    {{"linear", "each block in one message, all of them overlapped", is_for<Form::linear>},
+     plan_linear},
+    {{"doubling", "recursive doubling in an order whose rounds are short", is_for<Form::doubling>},
+     plan_doubling},
+    {{"dissemination", "dissemination (Bruck) in an order whose rounds are short",
+      is_for<Form::dissemination>},
+     plan_dissemination},
+    {{"two_level", "each block once into each island, by another host, which sends it to all there",
+      is_for<Form::two_level>},
+     plan_two_level},
+    // From about the longer size on MPIs send by rendezvous.
+    {{"pipeline_8k", "pipeline with segments of at least 8 KiB", is_for<Form::forest>, "pipeline",
+      8192},
+     plan_pipeline},
+    {{"pipeline_64k", "pipeline with segments of at least 64 KiB", is_for<Form::forest>, "pipeline",
+      65536},
+     plan_pipeline},
+    {{"forest_8k", "forest with segments of at least 8 KiB", is_for<Form::forest>, "forest", 8192},
+     plan_forest},
+    {{"forest_64k", "forest with segments of at least 64 KiB", is_for<Form::forest>, "forest",
+      65536},
+     plan_forest},
+});
+
+constexpr std::array<Method, kRows.size()> kMethods = [] {
+  std::array<Method, kRows.size()> methods_of_rows{};
+  std::transform(kRows.begin(), kRows.end(), methods_of_rows.begin(),
+                 [](const Row& row) { return row.method; });
+  return methods_of_rows;
+}();
 
 constexpr std::string_view kFastest = "fastest";
 
@@ -68,10 +90,10 @@ void check_request(const Request& request, std::size_t num_hosts) {
   check_blocks(request.block_bytes, num_hosts);
 }
 
-Schedule planned(std::size_t method, Problem problem) {
-  problem.segment_bytes = kMethods[method].segment_bytes;
-  Schedule schedule = kPlans[method](problem);
-  schedule.method = kMethods[method].name;
+Schedule make_schedule(const Row& row, Problem problem) {
+  problem.segment_bytes = row.method.segment_bytes;
+  Schedule schedule = row.schedule(problem);
+  schedule.method = row.method.name;
   return schedule;
 }
 
@@ -88,17 +110,17 @@ Schedule plan(const MeasuredNetwork& network, const Request& request, std::strin
   const Problem problem{network, links, request, island_of_host, 0};
   Schedule best;
   bool is_known = method == kFastest;
-  for (std::size_t index = 0; index < kMethods.size(); ++index) {
-    const bool is_asked = method == kMethods[index].name;
+  for (const Row& row : kRows) {
+    const bool is_asked = method == row.method.name;
     is_known = is_known || is_asked;
-    const bool is_tried = method == kFastest && kMethods[index].variant_of.empty();
+    const bool is_tried = method == kFastest && row.method.variant_of.empty();
     if (!is_asked && !is_tried) continue;
-    if (!kMethods[index].is_for(request.operation)) {
+    if (!row.method.is_for(request.operation)) {
       if (!is_asked) continue;
       throw InputError("collectives: the method '" + std::string(method) + "' is not for " +
                        std::string(name_of(request.operation)));
     }
-    Schedule schedule = planned(index, problem);
+    Schedule schedule = make_schedule(row, problem);
     if (best.num_hosts == 0 || schedule.predicted_s < best.predicted_s) best = std::move(schedule);
   }
   if (!is_known) {
