@@ -51,6 +51,11 @@ def headers_of(source: str) -> list[Path]:
     return sorted((PROGRAMS / source).with_suffix("").glob("*.h*"))
 
 
+def yielding_object() -> Path:
+    """For programs of Debian's MPICH: waiting ranks yield their core, as Open MPI's are asked to."""
+    return compiled(["gcc", "-O1", "-c"], [PROGRAMS / "yield_when_idle.c"])
+
+
 @dataclasses.dataclass(frozen=True)
 class TracedMpi:
     """One MPI: its launcher, its compiler wrappers by file ending, what mpi.h has."""
@@ -60,12 +65,19 @@ class TracedMpi:
     launcher_args: tuple[str, ...]
     has_mpi4_requests: bool
     has_large_counts: bool
+    must_yield: bool = False
+    """Whether programs have to be linked with what yields to other ranks while they wait."""
 
     def build(self, source: str, *flags: str) -> Path:
         """Compile a program of tests/mpi/programs, once."""
         compiler = self.compilers[Path(source).suffix]
         command = [compiler, "-O1", "-pthread", *flags]
-        return compiled(command, [PROGRAMS / source], depends_on=headers_of(source))
+        sources = [PROGRAMS / source, *self.linked_objects()]
+        return compiled(command, sources, depends_on=headers_of(source))
+
+    def linked_objects(self) -> list[Path]:
+        """What every program is linked with."""
+        return [yielding_object()] if self.must_yield else []
 
     def spec(self, num_ranks: int, *program: Path | str, **env: str) -> LaunchSpec:
         words = tuple(str(word) for word in program)
@@ -105,5 +117,6 @@ MPIS = {
         (),
         has_mpi4_requests=True,
         has_large_counts=True,
+        must_yield=True,
     ),
 }

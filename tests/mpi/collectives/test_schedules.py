@@ -169,8 +169,7 @@ def calls(draw: st.DrawFn, num_ranks: int, operation: str, form: str) -> Call:
     )
 
 
-# On two cores MPICH's waiting ranks leave those that work little time. Open MPI 5 follows
-# schedules in tests/mpi/intercept/test_collectives.py.
+# Open MPI 5 follows schedules in tests/mpi/intercept/test_collectives.py.
 RANKS = [*(("openmpi-4", ranks) for ranks in (1, 2, 3, 5, 8)), ("mpich-4", 3), ("mpich-4", 5)]
 
 
@@ -180,7 +179,7 @@ def program(mpi: TracedMpi) -> Path:
     folders = ["core/include", "mpi", "mpi/collectives", "mpi/intercept", "tests/mpi/programs"]
     return compiled(
         [mpi.compilers[".cpp"], *flags, *(f"-I{ROOT / folder}" for folder in folders)],
-        [Path(__file__).with_name("follow.cpp"), *EXECUTORS, *OTHERS],
+        [Path(__file__).with_name("follow.cpp"), *EXECUTORS, *OTHERS, *mpi.linked_objects()],
         depends_on=HEADERS,
     )
 

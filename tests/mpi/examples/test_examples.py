@@ -10,14 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from tracing import compiled
+from tracing import compiled, yielding_object
 
 pytestmark = [pytest.mark.mpi]
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wsign-conversion", "-Werror")
 WHEEL_BIN = Path(sys.executable).parent
-# MPICH's waiting ranks do not yield their core, so these runs are kept small.
 SMALL_CG = ("--size", "600", "--systems", "1")
 SMALL_STENCIL = ("--size", "12", "--steps", "20")
 SMALL_FFT = ("--size", "16", "--systems", "2")
@@ -42,6 +41,7 @@ class Mpi:
 
     compiler: str
     launcher: tuple[str, ...]
+    must_yield: bool
 
     def run(
         self, num_ranks: int, example: str, *arguments: str, prefix: tuple[str, ...] = ()
@@ -63,14 +63,15 @@ class Mpi:
         skip = ("-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
         return compiled(
             [self.compiler, "-std=c++20", "-O2", *WARNINGS, *skip],
-            [folder / "main.cpp"],
+            [folder / "main.cpp", *([yielding_object()] if self.must_yield else [])],
             depends_on=sorted(folder.glob("*.hpp")),
         )
 
 
 def mpi_called(name: str) -> Mpi:
     path, suffix, arguments = MPIS[name]
-    return Mpi(f"{path}mpicxx{suffix}", (f"{path}mpirun{suffix}", *arguments))
+    launcher = (f"{path}mpirun{suffix}", *arguments)
+    return Mpi(f"{path}mpicxx{suffix}", launcher, must_yield=name == "mpich-4")
 
 
 @pytest.fixture(params=sorted(MPIS))
