@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from fairlead.model.bottleneck_group import BottleneckGroup
     from fairlead.model.cluster import Cluster
+    from fairlead.model.collective_call import CollectiveCall
     from fairlead.model.cost import Cost, TreeCost, evaluate, evaluate_on_tree
     from fairlead.model.flows_summary import FlowsSummary
     from fairlead.model.hierarchy import Hierarchy, build_hierarchy
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from fairlead.model.network import Network
     from fairlead.model.placement import Placement
     from fairlead.model.schedule import Schedule
-    from fairlead.model.traffic import CollectiveCall, Traffic, Untraced
+    from fairlead.model.traffic import Traffic, Untraced
     from fairlead.simulation import (
         Job,
         JobsPlacement,
@@ -86,6 +87,7 @@ _MODULES = (
     "errors",
     "model.cluster",
     "model.network",
+    "model.collective_call",
     "model.traffic",
     "model.placement",
     "model.bottleneck_group",

@@ -13,7 +13,8 @@ import pytest
 
 from fairlead.act.launch import detect
 from fairlead.act.mpi_builds import find
-from fairlead.model.traffic import CollectiveCall, Traffic
+from fairlead.model.collective_call import CollectiveCall
+from fairlead.model.traffic import Traffic
 from fairlead.report.traffic_view import summary_lines
 
 pytestmark = [pytest.mark.mpi]

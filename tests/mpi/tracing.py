@@ -52,7 +52,7 @@ def headers_of(source: str) -> list[Path]:
 
 
 def yielding_object() -> Path:
-    """For programs of Debian's MPICH: waiting ranks yield their core, as Open MPI's are asked to."""
+    """For programs of Debian's MPICH, whose waiting ranks then yield their core."""
     return compiled(["gcc", "-O1", "-c"], [PROGRAMS / "yield_when_idle.c"])
 
 

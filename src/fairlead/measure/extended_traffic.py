@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairlead.measure.known_traffic import MOST_DIFFERENCE, traffic_difference
+from fairlead.model.collective_call import CollectiveCall
 from fairlead.model.regular_patterns.catalogue import find_pattern
 from fairlead.model.regular_patterns.pattern import (
     Pairs,
@@ -17,7 +18,7 @@ from fairlead.model.regular_patterns.pattern import (
     matrix_of,
     values_of,
 )
-from fairlead.model.traffic import CollectiveCall, Traffic
+from fairlead.model.traffic import Traffic
 
 __all__ = ["Extended", "extend_traffic"]
 

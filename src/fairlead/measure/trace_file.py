@@ -17,7 +17,8 @@ import pydantic
 import scipy.sparse as sp
 
 from fairlead.errors import InputError
-from fairlead.model.traffic import CollectiveCall, Traffic, Untraced
+from fairlead.model.collective_call import CollectiveCall
+from fairlead.model.traffic import Traffic, Untraced
 
 __all__ = ["TraceHeader", "read_header", "read_tables", "read_trace", "traffic_of_tables"]
 

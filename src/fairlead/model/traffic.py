@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from fairlead.errors import InputError, ShapeError
 from fairlead.files.archive import Archive, save_archive
+from fairlead.model.collective_call import CollectiveCall
 from fairlead.model.collective_messages import (
     alltoall_by_size,
     bytes_by_size,
@@ -25,7 +26,7 @@ from fairlead.model.collective_messages import (
 from fairlead.model.sparse_cells import cells
 from fairlead.units import format_size
 
-__all__ = ["CollectiveCall", "Traffic", "Untraced", "sum_over_communicators"]
+__all__ = ["Traffic", "Untraced", "sum_over_communicators"]
 
 KIND = "traffic"
 VERSION = 3
@@ -39,30 +40,6 @@ _PARTS = ("data", "indices", "indptr")
 _MATRICES = tuple(f"{name}.{part}" for name in (*_POINT_TO_POINT, *_EXCHANGE) for part in _PARTS)
 _COMPUTE = "compute_s"
 _MEMBERS = ("communicators.members", "communicators.indptr")
-
-
-class CollectiveCall(NamedTuple):
-    """All calls of one collective operation on the same ranks with one root and one message size.
-
-    Attributes:
-        operation: MPI name in lower case without prefix, for example "allreduce".
-        communicator_size: Ranks in the communicator.
-        message_bytes: Bytes that one rank passes to one call (its send buffer; the receive buffer
-            of a non-root in a broadcast or scatter).
-        calls: Number of calls, summed over ranks.
-        seconds: Time spent in them, summed over ranks.
-        root: In the communicator; None where the operation has none, or for several.
-        communicator: Index of its ranks in `Traffic.communicators`; None where they are unknown
-            (an intercommunicator, a recording that has only sizes).
-    """
-
-    operation: str
-    communicator_size: int
-    message_bytes: int
-    calls: int
-    seconds: float
-    root: int | None = None
-    communicator: int | None = None
 
 
 class Untraced(NamedTuple):

@@ -12,9 +12,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from fairlead.model.collective_call import CollectiveCall
 from fairlead.model.coverage import Coverage
 from fairlead.model.sparse_cells import cells
-from fairlead.model.traffic import CollectiveCall, Traffic, sum_over_communicators
+from fairlead.model.traffic import Traffic, sum_over_communicators
 from fairlead.report.origin import traffic_lines
 from fairlead.report.plain import plain
 from fairlead.report.scales import BYTES, SECONDS, human

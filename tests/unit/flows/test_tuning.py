@@ -19,7 +19,7 @@ from fairlead.errors import ProbeError
 from fairlead.flows.run.collectives import saved_share, worth_tuning
 from fairlead.flows.tune.flow import Tuning, plan_candidates, within_budget
 from fairlead.measure.collective_times import TimedCall
-from fairlead.model.traffic import CollectiveCall
+from fairlead.model.collective_call import CollectiveCall
 from fairlead.narrator import Narrator
 
 NOTHING = sp.csr_array((4, 4))

@@ -12,8 +12,8 @@ import pytest
 import fairlead as fl
 from fairlead.measure.extended_traffic import extend_traffic
 from fairlead.measure.known_traffic import traffic_difference
+from fairlead.model.collective_call import CollectiveCall
 from fairlead.model.regular_patterns.grid import balanced_sides
-from fairlead.model.traffic import CollectiveCall
 
 Matrix = npt.NDArray[np.float64]
 CELLS = 720

@@ -8,11 +8,12 @@ import numpy.typing as npt
 import pytest
 
 from fairlead.measure.rehearsal import num_steps_of
+from fairlead.model.collective_call import CollectiveCall
 from fairlead.model.collective_messages import expected_messages
 from fairlead.model.collective_messages.algorithms import ALGORITHMS, Algorithm, Call
 from fairlead.model.collective_messages.choices import algorithm_of
 from fairlead.model.collective_messages.steps import Step, partners
-from fairlead.model.traffic import CollectiveCall, Traffic
+from fairlead.model.traffic import Traffic
 
 COUNTS = (2, 3, 4, 5, 7, 8, 12, 16, 21, 32)
 SIZES = (8, 3 << 10, 100 << 10, 4 << 20)

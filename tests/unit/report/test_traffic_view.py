@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairlead.model.traffic import CollectiveCall, Traffic
+from fairlead.model.collective_call import CollectiveCall
+from fairlead.model.traffic import Traffic
 from fairlead.report.traffic_view import busiest_pairs, facts, summary_lines
 
 

@@ -32,9 +32,10 @@ from fairlead.flows.request import Request, require_ranks
 from fairlead.flows.run.features import FeaturePlan, plan_variables, with_variables
 from fairlead.flows.tune.flow import TuneRequest, Tuning, time_calls
 from fairlead.measure.collective_times import TimedCall, TuningProgram
+from fairlead.model.collective_call import CollectiveCall
 from fairlead.model.collective_rule import TunedCollectives
 from fairlead.model.placement import Placement
-from fairlead.model.traffic import CollectiveCall, Traffic
+from fairlead.model.traffic import Traffic
 from fairlead.units import format_duration
 from fairlead.watch.collective_drift import drift_counts
 

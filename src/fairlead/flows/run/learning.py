@@ -12,8 +12,9 @@ from fairlead.flows.inputs.session import Session
 from fairlead.flows.inputs.tracing import keep_traffic
 from fairlead.measure.known_traffic import MOST_DIFFERENCE, traffic_difference
 from fairlead.measure.profile_cache import Stamps
+from fairlead.model.collective_call import CollectiveCall
 from fairlead.model.coverage import Coverage
-from fairlead.model.traffic import CollectiveCall, Traffic, sum_over_communicators
+from fairlead.model.traffic import Traffic, sum_over_communicators
 
 __all__ = ["Learned", "learn_from_run"]
 

@@ -24,7 +24,7 @@ from fairlead.model.collective_messages.choices import algorithm_of, blocking_na
 from fairlead.model.collective_messages.steps import TREES, Step, partners
 
 if TYPE_CHECKING:
-    from fairlead.model.traffic import CollectiveCall
+    from fairlead.model.collective_call import CollectiveCall
 
 __all__ = ["alltoall_by_size", "bytes_by_size", "expected_messages"]
 
