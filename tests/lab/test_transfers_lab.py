@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from busy_machine import measured_until
 from lab_processes import RUN_TWICE, fairlead, processes_in
 
 from fairlead.act.relay.routers import router_program
@@ -69,19 +70,25 @@ def run(lab: Lab, home: Path, folder: Path, program: str) -> tuple[dict[str, Any
 def test_relays_are_tried_where_they_may_help_and_taken_where_a_rehearsal_shows_it(
     lab: Lab, pairs: str, tmp_path: Path
 ) -> None:
-    relays, lines = run(lab, tmp_path / "even", tmp_path / "0", pairs)
+    folders = iter(range(100))
+
+    def run_once(name: str) -> tuple[dict[str, Any], str, Path]:
+        home = tmp_path / f"{name} {next(folders)}"
+        return *run(lab, home, home / "record", pairs), home
+
+    relays, lines, _home = measured_until(
+        lambda found: not found[0]["is_considered"], lambda: run_once("even")
+    )
     assert (relays["is_considered"], relays["is_taken"]) == (False, False), lines
     assert "are expected to be faster" in relays["why"]
 
     lab.degrade("h0", "h1", 0.1)
     # Where a busy machine delays the first relayed message, the paths' next trial comes after the
     # few rounds of the rehearsal, in which relays then gain nothing.
-    for attempt in range(6):
-        home, folder = tmp_path / f"uneven {attempt}", tmp_path / f"1 {attempt}"
-        relays, lines = run(lab, home, folder, pairs)
-        assert relays["is_considered"], lines
-        if relays["is_taken"]:
-            break
+    relays, lines, home = measured_until(
+        lambda found: found[0]["is_taken"], lambda: run_once("uneven")
+    )
+    assert relays["is_considered"], lines
     assert relays["is_taken"], lines
     assert relays["gain"]["ratio"] > 0.1
     assert "relays: taken: " in lines
