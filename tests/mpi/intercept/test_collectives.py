@@ -438,3 +438,16 @@ def test_a_host_that_the_plan_lacks_is_one_line(openmpi: TracedMpi, tmp_path: Pa
         library_lines(done)
         == "fairlead: collectives stay the MPI's own: host 'z' is not in the plan"
     )
+
+
+@pytest.mark.parametrize("turn", TURNS)
+def test_ranks_may_describe_the_same_elements_by_other_types(
+    openmpi: TracedMpi, turn: int, tmp_path: Path
+) -> None:
+    plan = write_plan(tmp_path, len(SEVERAL_PER_HOST.split(",")), forcing(turn))
+
+    done = run(openmpi, SEVERAL_PER_HOST, plan, source="other_types.c")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "0 wrong", done.stdout
+    assert library_lines(done) == ""
