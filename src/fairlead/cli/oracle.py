@@ -24,7 +24,8 @@ from fairlead.cli.output import (
     stdout,
     warn,
 )
-from fairlead.cli.parsers import one_of, parse_cluster, usage
+from fairlead.cli.named_hosts import parse_cluster
+from fairlead.cli.parsers import one_of, usage
 from fairlead.errors import Error
 from fairlead.files.package_folders import data_folder
 from fairlead.files.whole_file import read_text
