@@ -20,6 +20,7 @@ from fairlead.model.cluster import Cluster
 __all__ = ["hosts_named", "parse_cluster"]
 
 _POSITION = re.compile(r"\+n([0-9]{1,6})(?::.*)?", re.IGNORECASE)
+_CHOSEN = re.compile(r":(\*|auto)$")
 _ALL_EMPTY = re.compile(r"\+e", re.IGNORECASE)
 
 
@@ -49,10 +50,17 @@ def hosts_named(
         raise typer.BadParameter("does not go together with --hostfile", param_hint="--host")
     # A name in a launcher's list of hosts is one slot, unlike a bare name in a hostfile, which
     # Open MPI 4.1.4 and 5.0.11 write HOST:* or HOST:auto here.
-    plain = [re.sub(r":(\*|auto)$", "", name) for name in names]
-    listed = parse_hostfile("\n".join(plain), "--host")
-    chosen = {name for name, given in zip(plain, names, strict=True) if name != given}
-    return _require_one_name(dataclasses.replace(listed, bare_hosts=listed.bare_hosts & chosen))
+    plain = [_CHOSEN.sub("", name) for name in names]
+    chosen = {name.strip().rpartition("@")[2] for name in plain if name not in names}
+    lines = [name if name not in names or ":" in name else _with_slot(name) for name in plain]
+    listed = parse_hostfile("\n".join(lines), "--host")
+    named = tuple((host, slots or (None if host in chosen else 1)) for host, slots in listed.named)
+    bare = listed.bare_hosts & chosen
+    return _require_one_name(dataclasses.replace(listed, bare_hosts=bare, named=named))
+
+
+def _with_slot(name: str) -> str:
+    return f"{name.strip()}:1" if name.strip() else ""
 
 
 def parse_cluster(text: str) -> Cluster:

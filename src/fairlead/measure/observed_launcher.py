@@ -68,7 +68,8 @@ def observed_path(
     given = cluster.given
     hostfile = given.hostfile if given is not None else None
     named = hostfile.read_bytes().hex() if hostfile is not None else None
-    hosts = [cluster.hosts, cluster.slots, sorted(cluster.bare_hosts), given is None, named]
+    bare = sorted(cluster.bare_hosts)
+    hosts = [cluster.hosts, cluster.slots, cluster.named, bare, given is None, named]
     started = [str(launcher.path), launcher.version, *launcher_args, socket.gethostname()]
     chosen = [launcher_variables(), parameter_files(launcher.path, launcher_args)]
     facts = ["launcher", num_ranks, *hosts, *started, *chosen, lab_facts()]

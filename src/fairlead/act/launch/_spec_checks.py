@@ -86,6 +86,19 @@ def slots_per_host(spec: LaunchSpec) -> dict[str, int]:
     return slots
 
 
+def named_hosts(spec: LaunchSpec) -> list[tuple[str, int | None]]:
+    """Hosts as the user named them, each time with its slots, for a start without a placement.
+
+    Hydra follows the order of such a list, and goes through it again for more ranks.
+    """
+    if spec.placement is None and spec.cluster is not None and spec.cluster.named:
+        return list(spec.cluster.named)
+    bare = spec.cluster.bare_hosts if spec.cluster is not None else frozenset()
+    return [
+        (host, None if host in bare else slots) for host, slots in slots_per_host(spec).items()
+    ]
+
+
 def login_words(spec: LaunchSpec, host: str, user: str, port: str | None) -> str:
     """User and port of a host by the launcher's names for them, as its files take them."""
     login = spec.cluster.logins.get(host) if spec.cluster is not None else None

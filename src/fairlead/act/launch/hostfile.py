@@ -156,6 +156,7 @@ def _cluster(lines: list[_Line], origin: str, given: GivenHosts | None) -> Clust
         logins={line.host: line.login for line in lines if line.login != Login()},
         bindings={line.host: line.binding for line in lines if line.binding is not None},
         given=given,
+        named=tuple((line.host, line.slots) for line in lines),
     )
 
 

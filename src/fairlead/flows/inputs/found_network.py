@@ -71,6 +71,7 @@ class FoundNetwork:
             slots=tuple(slots.values()),
             bare_hosts=cluster.bare_hosts,
             given=cluster.given,
+            named=cluster.named,
         )
         self.cluster = cluster
 
