@@ -67,6 +67,7 @@ def test_a_value_is_never_taken_for_an_option() -> None:
     [
         ("-x A=1 -np 2 --mca btl tcp,self ./a -x B", "-x A=1 --mca btl tcp,self"),
         ("-genv A 1 -env B 2 -n 2 ./a -genv", "-genv A 1 -env B 2"),
+        ("-genv A=1 -env B=2 -n 2 ./a -genv", "-genv A=1 -env B=2"),
         ("--bind-to core --report-bindings -n 2 ./a", "--bind-to core --report-bindings"),
         ("--oversubscribe --launcher-args '-x A' -x B ./a", "--oversubscribe -x A -x B"),
         ("--display=map -l -- ./a", "--display=map -l"),

@@ -43,15 +43,20 @@ def check_root(spec: LaunchSpec) -> None:
         )
 
 
-def command_line(path: Path, spec: LaunchSpec, hosts: Sequence[str]) -> list[str]:
-    """Command line that starts the program on the hosts that the arguments `hosts` give."""
+def command_line(
+    path: Path, spec: LaunchSpec, hosts: Sequence[str], delimiter: str = ";"
+) -> list[str]:
+    """Command line that starts the program on the hosts that the arguments `hosts` give.
+
+    `delimiter` stands between two variables of the parameter mca_base_env_list.
+    """
     return [
         str(path),
         *hosts,
         *_without_slurm(spec),
         *(() if spec.num_ranks is None else ("-n", str(spec.num_ranks))),
         *binding(spec),
-        *openmpi_exports(spec.env, spec.launcher_args),
+        *openmpi_exports(spec.env, spec.launcher_args, path, delimiter),
         *spec.program,
     ]
 

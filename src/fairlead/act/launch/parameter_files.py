@@ -6,14 +6,16 @@ They act as variables do, and their names do not change when their text does.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["parameter_files"]
+__all__ = ["file_parameter", "parameter_files", "tune_words"]
 
 _OPTIONS = {"tune", "am", "amca", "aprtemca", "apmixmca"}
 
@@ -46,6 +48,40 @@ def parameter_files(
     return found
 
 
+def file_parameter(
+    name: str, launcher: Path | None, environment: Mapping[str, str] = os.environ
+) -> str | None:
+    """Value of a parameter of Open MPI in the user's file, or else in the site's."""
+    files = [Path(environment.get("HOME", "/")) / ".openmpi" / "mca-params.conf"]
+    if launcher is not None:
+        files.append(launcher.parent.parent / "etc" / "openmpi-mca-params.conf")
+    for path in (*files, Path("/etc/openmpi/openmpi-mca-params.conf")):
+        for line in _lines(path):
+            key, is_set, value = line.partition("=")
+            if is_set and key.strip() == name:
+                return value.strip().strip("\"'")
+    return None
+
+
+def tune_words(arguments: Sequence[str]) -> list[str]:
+    """Words of the files after --tune, which are arguments of the launcher, too."""
+    words: list[str] = []
+    for path in _named(_values(arguments, {"tune"})):
+        for line in _lines(path):
+            with contextlib.suppress(ValueError):  # The launcher itself refuses it.
+                words += shlex.split(line)
+    return words
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        with path.open("rb") as stream:
+            text = stream.read(_MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return []
+    return [line.partition("#")[0].strip() for line in text.splitlines()]
+
+
 def _candidates(
     launcher: Path, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> Iterator[Path]:
@@ -58,12 +94,16 @@ def _candidates(
         if folder:
             yield Path(folder) / "ucx.conf"
     yield from _named(value for name, value in environment.items() if _VARIABLES.fullmatch(name))
-    yield from _named(
-        value for option, value in itertools.pairwise(arguments) if _name(option) in _OPTIONS
-    )
-    yield from _named(
-        word.partition("=")[2] for word in arguments if "=" in word and _name(word) in _OPTIONS
-    )
+    yield from _named(_values(arguments, _OPTIONS))
+
+
+def _values(arguments: Sequence[str], options: Collection[str]) -> Iterator[str]:
+    for option, value in itertools.pairwise(arguments):
+        if _name(option) in options and "=" not in option:
+            yield value
+    for word in arguments:
+        if "=" in word and _name(word) in options:
+            yield word.partition("=")[2]
 
 
 def _name(word: str) -> str:
