@@ -140,6 +140,10 @@ def _num_values(name: str, takes_value: Mapping[str, bool]) -> int:
 
 def _translate(name: str, takes_value: Mapping[str, bool]) -> str:
     bare = name.lstrip("-")
+    if bare in ("app", "configfile"):
+        raise typer.BadParameter(
+            "starts several programs (MPMD), which Fairlead does not support", param_hint=name
+        )
     if _OURS.get(bare) in takes_value:
         return _OURS[bare]
     if bare in _NUM_VALUES and _LAUNCHER_ARGS not in takes_value:
