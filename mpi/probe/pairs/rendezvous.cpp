@@ -25,7 +25,7 @@ int size_of(MPI_Comm comm) {
   return num_ranks;
 }
 
-/// Of the kernel's start; empty where it cannot be read.
+/// Number of the kernel's start; empty where it cannot be read.
 std::string boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
@@ -171,11 +171,12 @@ Behaviour start_session(MPI_Comm comm, const Options& options, ControlChannel& c
 
 Outcome collect(MPI_Comm comm, Findings findings, ControlChannel& control) {
   const int num_ranks = size_of(comm);
-  Outcome outcome{.results = std::move(findings.results),
-                  .num_rounds = findings.num_rounds,
-                  .node_names = std::vector<std::string>(static_cast<std::size_t>(num_ranks)),
-                  .host_identities = std::vector<std::uint64_t>(static_cast<std::size_t>(num_ranks)),
-                  .is_orderly = !findings.has_given_up};
+  Outcome outcome{
+      .results = std::move(findings.results),
+      .num_rounds = findings.num_rounds,
+      .node_names = std::vector<std::string>(static_cast<std::size_t>(num_ranks)),
+      .host_identities = std::vector<std::uint64_t>(static_cast<std::size_t>(num_ranks)),
+      .is_orderly = !findings.has_given_up};
   outcome.node_names[0] = node_name();
   outcome.host_identities[0] = host_identity();
   Reports reports(comm);

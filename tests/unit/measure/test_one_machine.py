@@ -18,7 +18,9 @@ from fairlead.model.network import Network
 def network(identities: list[int]) -> Network:
     hosts = ("a", "b", "c", "d")
     zeros = np.zeros((4, 4))
-    return Network(hosts, zeros, np.full((4, 4), np.inf), origin=group_by_machine(hosts, identities))
+    return Network(
+        hosts, zeros, np.full((4, 4), np.inf), origin=group_by_machine(hosts, identities)
+    )
 
 
 @pytest.mark.parametrize(

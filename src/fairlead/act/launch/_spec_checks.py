@@ -99,9 +99,7 @@ def named_hosts(spec: LaunchSpec) -> list[tuple[str, int | None]]:
     if spec.placement is None and spec.cluster is not None and spec.cluster.named:
         return list(spec.cluster.named)
     bare = spec.cluster.bare_hosts if spec.cluster is not None else frozenset()
-    return [
-        (host, None if host in bare else slots) for host, slots in slots_per_host(spec).items()
-    ]
+    return [(host, None if host in bare else slots) for host, slots in slots_per_host(spec).items()]
 
 
 def login_words(spec: LaunchSpec, host: str, user: str, port: str | None) -> str:

@@ -22,7 +22,7 @@ _OPTIONS = {"tune", "am", "amca", "aprtemca", "apmixmca"}
 _VARIABLES = re.compile(r"(OMPI|PRTE|PMIX)_MCA_mca_base_(param_files|envar_files|param_file_.*)")
 
 _MOST_BYTES = 2**20
-"""Of a file that is read; what comes after is no parameter."""
+"""Most that is read of a file; what comes after is no parameter."""
 
 
 def parameter_files(

@@ -62,7 +62,7 @@ def line(process: subprocess.Popen[str]) -> str:
 def test_keeper_passes_on_all_that_is_for_programs() -> None:
     # These end Fairlead itself, and all that it has started, while no program runs.
     ends_others = (signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS)
-    assert OTHERS == (*FOR_PROGRAMS, *ends_others)
+    assert (*FOR_PROGRAMS, *ends_others) == OTHERS
 
 
 def test_every_signal_reaches_the_program_and_ends_nothing_else() -> None:

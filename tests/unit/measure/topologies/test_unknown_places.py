@@ -181,7 +181,7 @@ def machines(kind: str, *named: tuple[str, list[str]]) -> str:
 def test_a_name_in_two_places_is_in_none(tmp_path: Path, kind: str) -> None:
     # Instances of two zones of a project of Google's may have one name.
     near, far = ["t", "m", "b"], ["t", "n", "c"]
-    text = machines(kind, ("a", near), ("b", near), ("w", near), ("w", far), ("w", near), ("b", near))
+    text = machines(kind, *((name, near) for name in "abw"), ("w", far), ("w", near), ("b", near))
     topology = imported(tmp_path, kind, text)
 
     found = hops(topology)
