@@ -124,6 +124,7 @@ void print_result(const Options& options, const Behaviour& behaviour, const Outc
          {"mpi_bytes", sent.by_mpi},
          {"tcp_bytes", sent.by_tcp},
          {"node_names", outcome.node_names},
+         {"host_identities", outcome.host_identities},
          {"hosts", list(hosts, host_row)},
          {"pairs", list(outcome.results, pair_row)}});
 }

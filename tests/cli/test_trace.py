@@ -69,6 +69,14 @@ def test_json_alone_is_on_stdout(tmp_path: Path, stencil: str) -> None:
             ["-n", "2", "--", "touch", "ran", ":", "-n", "2", "touch", "ran"],
             "fairlead: the argument ':' starts another program (MPMD), which Fairlead does not",
         ),
+        (
+            ["-n", "2", "--launcher-args", "--app programs", "--", "touch", "ran"],
+            "fairlead: launcher argument '--app' starts another program (MPMD)",
+        ),
+        (
+            ["-n", "2", "--launcher-args", "true :", "--", "touch", "ran"],
+            "fairlead: launcher argument ':' starts another program (MPMD)",
+        ),
         (["-n", "2", "--", "true"], "fairlead: true: the traced run left no trace"),
         (["-n", "2", "--", "false"], "fairlead: false: failed in the traced run with exit code 1"),
         (["-n", "2", "-o", "no/a.traffic.npz", "--", "true"], "no/a.traffic.npz: cannot be"),

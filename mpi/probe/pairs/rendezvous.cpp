@@ -4,10 +4,14 @@
 #include "pairs/rendezvous.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <string>
+#include <system_error>
 #include <thread>
 
 #include "fairlead/node_name.hpp"
@@ -21,12 +25,26 @@ int size_of(MPI_Comm comm) {
   return num_ranks;
 }
 
+/// Number of the kernel's start; empty where it cannot be read.
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  file >> id;
+  return id;
+}
+
 /// Equal for processes under one kernel, also in different containers or network namespaces.
 std::int64_t machine_identity() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string boot_id;
-  file >> boot_id;
-  return static_cast<std::int64_t>(std::hash<std::string>{}(boot_id));
+  return static_cast<std::int64_t>(std::hash<std::string>{}(boot_id()));
+}
+
+/// Equal for processes that share name and network, too: two names of one host. 0 is unknown.
+std::uint64_t host_identity() {
+  std::error_code problem;
+  const auto network = std::filesystem::read_symlink("/proc/self/ns/net", problem);
+  const std::string boot = boot_id();
+  if (boot.empty() || problem) return 0;
+  return std::hash<std::string>{}(boot + " " + network.string() + " " + node_name());
 }
 
 /// A process that measures keeps a core busy. Hosts that are containers of one machine share its
@@ -50,12 +68,14 @@ Behaviour decide(const Options& options, const std::map<std::int64_t, int>& rank
 }
 
 struct ReportHead {
+  std::uint64_t host;
   std::int32_t has_given_up;
   char node_name[65];
 };
 
 std::vector<std::byte> pack(const Findings& findings) {
-  ReportHead head{.has_given_up = findings.has_given_up ? 1 : 0, .node_name = {}};
+  ReportHead head{
+      .host = host_identity(), .has_given_up = findings.has_given_up ? 1 : 0, .node_name = {}};
   node_name().copy(head.node_name, sizeof head.node_name - 1);
   const std::size_t results_bytes = findings.results.size() * sizeof(PairResult);
   std::vector<std::byte> packed(sizeof head + results_bytes);
@@ -79,6 +99,7 @@ class Reports {
     ReportHead head{};
     std::memcpy(&head, packed.data(), sizeof head);
     outcome.node_names[index(src)] = head.node_name;
+    outcome.host_identities[index(src)] = head.host;
     if (head.has_given_up != 0) outcome.is_orderly = false;
     const std::size_t num_before = outcome.results.size();
     const std::size_t results_bytes = packed.size() - sizeof head;
@@ -150,11 +171,14 @@ Behaviour start_session(MPI_Comm comm, const Options& options, ControlChannel& c
 
 Outcome collect(MPI_Comm comm, Findings findings, ControlChannel& control) {
   const int num_ranks = size_of(comm);
-  Outcome outcome{.results = std::move(findings.results),
-                  .num_rounds = findings.num_rounds,
-                  .node_names = std::vector<std::string>(static_cast<std::size_t>(num_ranks)),
-                  .is_orderly = !findings.has_given_up};
+  Outcome outcome{
+      .results = std::move(findings.results),
+      .num_rounds = findings.num_rounds,
+      .node_names = std::vector<std::string>(static_cast<std::size_t>(num_ranks)),
+      .host_identities = std::vector<std::uint64_t>(static_cast<std::size_t>(num_ranks)),
+      .is_orderly = !findings.has_given_up};
   outcome.node_names[0] = node_name();
+  outcome.host_identities[0] = host_identity();
   Reports reports(comm);
   for (int src = 1; src < num_ranks; ++src) {
     if (control.wait(src, [&] { return reports.has(src); }, [] { return kLongPause_s; })) {

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ struct Outcome {
   int num_rounds = 0;
   /// Node name that each rank reported; empty where it did not report.
   std::vector<std::string> node_names;
+  /// Equal for ranks on one host, whatever names it has; 0 where it is unknown.
+  std::vector<std::uint64_t> host_identities;
   /// Whether all ranks reported and none was given up: only then can MPI be finalized.
   bool is_orderly = true;
 };

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import given_options, option_kinds, options, parsers
+from fairlead.cli import given_options, named_hosts, option_kinds, options
 from fairlead.cli.help import HOSTS, TRAFFIC
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
@@ -119,7 +119,7 @@ def _find_inputs(
     Raises:
         InputError: The hosts cannot be read, or the folder is not a run directory.
     """
-    hosts = None if cluster is None else parsers.parse_cluster(cluster)
+    hosts = None if cluster is None else named_hosts.parse_cluster(cluster)
     if not source.is_dir():
         return str(source), traffic, hosts
     network_file, traffic_file = source / run_directory.NETWORK, source / run_directory.TRAFFIC

@@ -6,8 +6,9 @@ from __future__ import annotations
 import typer
 
 from fairlead.cli.mpirun_spellings import SpelledCommand
+from fairlead.cli.named_hosts import hosts_named
 from fairlead.cli.output import JsonOption, print_json, stdout
-from fairlead.cli.request_options import HostOptions, LauncherOptions, hosts_named
+from fairlead.cli.request_options import HostOptions, LauncherOptions
 from fairlead.flows.doctor.flow import check_all
 from fairlead.report import doctor_view
 
@@ -24,7 +25,8 @@ def doctor(hosts: HostOptions, launcher: LauncherOptions, as_json: JsonOption = 
 
     Give it the hosts and launcher options of your run. Exit code 1 if a run would fail.
     """
-    checks = check_all(hosts_named(hosts.hostfile, hosts.host), launcher.request())
+    by = launcher.request()
+    checks = check_all(hosts_named(hosts.hostfile, hosts.host, by.mpirun), by)
     if as_json:
         print_json(doctor_view.facts(checks))
     else:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import given_options, map_options, option_kinds, options, parsers
+from fairlead.cli import given_options, map_options, named_hosts, option_kinds, options
 from fairlead.cli.help import HOSTS, MODEL, OUTPUT, App
 from fairlead.cli.mpirun_spellings import SpelledCommand
 from fairlead.cli.output import (
@@ -151,7 +151,7 @@ def map_jobs(
     map_options.require_cores(context, format, cores, has_cores=bind)
     request = JobsRequest(
         read_jobs_file(file, "traffic"),
-        parsers.parse_cluster(cluster),
+        named_hosts.parse_cluster(cluster),
         method,
         taken=parse_taken(taken or []),
         machine=machine,

@@ -12,7 +12,7 @@ import typer
 from fairlead.act.launch import (
     write_placement,
 )
-from fairlead.cli import given_options, options, parsers
+from fairlead.cli import given_options, named_hosts, options
 from fairlead.cli import map_options as choices
 from fairlead.cli.map_cpus import cores_for_file, find_shares, usage_of
 from fairlead.cli.network_input import network_named
@@ -72,7 +72,7 @@ def map_ranks(
         given_options.refuse(context, _OF_FILES, "needs --output")
     asks_cpus = inside and cores is None and output is not None and method in METHODS_INSIDE
     choices.require_cores(context, format, cores, may_have_cores=asks_cpus)
-    hosts = parsers.parse_cluster(cluster)
+    hosts = named_hosts.parse_cluster(cluster)
     given_options.require_optimize(context, [method])
     if method != "optimize":
         given_options.refuse(context, _OF_OPTIMIZE, "only the method optimize has a use for it")

@@ -49,6 +49,10 @@ Sources: mpirun(1) of Open MPI 4.1.4 and 5.0.11, `mpiexec --help` of MPICH 4.0.2
 """
 
 
+_ONE_WITH_EQUALS = {"genv", "env"}
+"""Hydra takes NAME=VALUE as well as NAME VALUE."""
+
+
 class SpelledCommand(HelpCommand):
     """A command that takes the launchers' spellings of options, too."""
 
@@ -106,6 +110,8 @@ def in_our_spelling(
                 ours += [option, left.pop(0) if left and left[0] in allowed else bare]
                 continue
         num_values = 0 if equals else _num_values(name, takes_value)
+        if num_values == 2 and name.lstrip("-") in _ONE_WITH_EQUALS and "=" in "".join(left[:1]):
+            num_values = 1
         values, left = left[:num_values], left[num_values:]
         if name == _LAUNCHER_ARGS and (equals or values):
             for_launcher.append(value if equals else values[0])
@@ -134,6 +140,10 @@ def _num_values(name: str, takes_value: Mapping[str, bool]) -> int:
 
 def _translate(name: str, takes_value: Mapping[str, bool]) -> str:
     bare = name.lstrip("-")
+    if bare in ("app", "configfile"):
+        raise typer.BadParameter(
+            "starts several programs (MPMD), which Fairlead does not support", param_hint=name
+        )
     if _OURS.get(bare) in takes_value:
         return _OURS[bare]
     if bare in _NUM_VALUES and _LAUNCHER_ARGS not in takes_value:

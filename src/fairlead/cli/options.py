@@ -72,7 +72,7 @@ Hosts = Annotated[
         metavar="HOSTS",
         rich_help_panel=HOSTS,
         help="Hosts, separated by commas, instead of a hostfile: h0:4,h1:4, or h0,h1 with one "
-        "slot each; h0:* has as many as the launcher chooses.",
+        "slot each; h0:* has as many as the launcher chooses; +n0 is the first of the allocation.",
     ),
 ]
 Mpirun = Annotated[

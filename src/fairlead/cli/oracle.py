@@ -16,6 +16,7 @@ from fairlead.act.monitoring import SYSTEMS, write_setup
 from fairlead.cli import option_kinds
 from fairlead.cli import order_options as choices
 from fairlead.cli.help import App, list_names
+from fairlead.cli.named_hosts import parse_cluster
 from fairlead.cli.output import (
     JsonOption,
     TerminalNarrator,
@@ -24,7 +25,7 @@ from fairlead.cli.output import (
     stdout,
     warn,
 )
-from fairlead.cli.parsers import one_of, parse_cluster, usage
+from fairlead.cli.parsers import one_of, usage
 from fairlead.errors import Error
 from fairlead.files.package_folders import data_folder
 from fairlead.files.whole_file import read_text

@@ -20,10 +20,11 @@ from fairlead.act.launch.order_formats import (
 )
 from fairlead.cli import given_options, options
 from fairlead.cli import order_options as choices
+from fairlead.cli.named_hosts import hosts_named
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, require_folder, warn
 from fairlead.cli.parsers import usage
-from fairlead.cli.request_options import HostOptions, hosts_named
+from fairlead.cli.request_options import HostOptions
 from fairlead.errors import LaunchError
 from fairlead.files.archive import write_text
 from fairlead.flows.order.flow import OrderRequest, OrderResult

@@ -6,14 +6,11 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
 
-from fairlead.act.launch import parse_hostfile, read_hostfile
 from fairlead.errors import InputError
-from fairlead.model.cluster import Cluster
 from fairlead.units import parse_duration
 
 Value = TypeVar("Value")
@@ -156,14 +153,3 @@ def split_arguments(text: str) -> tuple[str, ...]:
         return tuple(shlex.split(text))
     except ValueError as error:
         raise typer.BadParameter(f"{text!r}: {error}") from error
-
-
-def parse_cluster(text: str) -> Cluster:
-    """Hosts and slots from `h0:4,h1:4` or from the hostfile of that name.
-
-    Raises:
-        InputError: The hostfile is missing, or either is not understood.
-    """
-    if Path(text).is_file() or not ("," in text or ":" in text):
-        return read_hostfile(text)
-    return parse_hostfile(text.replace(",", "\n"), "--cluster")

@@ -4,21 +4,17 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import typer
 
-from fairlead.act.launch import parse_hostfile, read_hostfile
-from fairlead.act.launch.host_names import names_of_this_machine
 from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, DEFAULT_ZONES, RELAY_RULES
 from fairlead.cli import options
 from fairlead.cli.given_options import is_given, refuse
+from fairlead.cli.named_hosts import hosts_named
 from fairlead.cli.option_groups import OptionGroup
 from fairlead.cli.parsers import split_arguments
 from fairlead.decide.rule import DEFAULT_RULE, Rule
-from fairlead.errors import InputError
 from fairlead.flows.inputs.requested_job import RequestedJob, find_job
 from fairlead.flows.request import (
     CollectivesRequest,
@@ -41,7 +37,6 @@ __all__ = [
     "NetworkOptions",
     "PlacingOptions",
     "RelayOptions",
-    "hosts_named",
 ]
 
 _OF_PROBE = frozenset({"mode", "budget", "contention", "max_age"})
@@ -61,7 +56,7 @@ class HostOptions(OptionGroup):
             BadParameter: They are named in both ways.
             InputError: There are none, or the file cannot be read or is not understood.
         """
-        return find_hosts(hosts_named(self.hostfile, self.host), mpirun)
+        return find_hosts(hosts_named(self.hostfile, self.host, mpirun), mpirun)
 
     def job(
         self,
@@ -76,43 +71,8 @@ class HostOptions(OptionGroup):
             BadParameter: Hosts are named in both ways.
             Error: As `find_job`, or the file cannot be read or is not understood.
         """
-        named = hosts_named(self.hostfile, self.host)
+        named = hosts_named(self.hostfile, self.host, launcher.mpirun)
         return find_job(num_ranks, named, launcher.request(), narrator, program=program)
-
-
-def hosts_named(hostfile: Path | None, hosts: str | None) -> Cluster | None:
-    """The hosts that the user named in a file, read once, or one by one; None if in neither way.
-
-    Raises:
-        BadParameter: They are named in both ways.
-        InputError: The file cannot be read, a name or a number of slots is not understood, or two
-            names mean this machine.
-    """
-    if hosts is None:
-        return None if hostfile is None else _require_one_name(read_hostfile(hostfile))
-    if hostfile is not None:
-        raise typer.BadParameter("does not go together with --hostfile", param_hint="--host")
-    # A name in a launcher's list of hosts is one slot, unlike a bare name in a hostfile, which
-    # Open MPI 4.1.4 and 5.0.11 write HOST:* or HOST:auto here.
-    names = [re.sub(r":(\*|auto)$", "", name) for name in hosts.split(",")]
-    listed = parse_hostfile("\n".join(names), "--host")
-    chosen = {name for name, given in zip(names, hosts.split(","), strict=True) if name != given}
-    return _require_one_name(dataclasses.replace(listed, bare_hosts=listed.bare_hosts & chosen))
-
-
-def _require_one_name(cluster: Cluster) -> Cluster:
-    """The same, checked: `localhost` and this machine's name are one host, not two.
-
-    Raises:
-        InputError: Two names mean this machine; the message has both.
-    """
-    local = names_of_this_machine(cluster.hosts)
-    if len(local) > 1:
-        raise InputError(
-            f"{cluster.source}: {local[0]!r} and {local[1]!r} both mean this machine; name it "
-            "once, with all its slots"
-        )
-    return cluster
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,8 +12,9 @@ from fairlead.act import launch
 from fairlead.act.launch import LaunchSpec
 from fairlead.cli import option_kinds, options
 from fairlead.cli.mpirun_spellings import ProgramCommand
+from fairlead.cli.named_hosts import hosts_named
 from fairlead.cli.output import JsonOption, print_json, print_lines, require_folder
-from fairlead.cli.request_options import LauncherOptions, hosts_named
+from fairlead.cli.request_options import LauncherOptions
 from fairlead.errors import TraceError
 from fairlead.flows.inputs.requested_job import count_ranks
 from fairlead.measure.trace import trace as trace_program
@@ -50,7 +51,7 @@ def trace(
     path = output or Path(f"{Path(program[0]).name}.traffic.npz")
     require_folder(path)
     by = launcher.request()
-    cluster = hosts_named(hostfile, host)
+    cluster = hosts_named(hostfile, host, by.mpirun)
     found = launch.detect(by.mpirun, program)
     if num_ranks is None:
         num_ranks = count_ranks(found, cluster, by.arguments)

@@ -24,6 +24,7 @@ __all__ = [
     "PlacingRequest",
     "RelayRequest",
     "Request",
+    "find_allocation_of",
     "find_hosts",
     "require_ranks",
 ]
@@ -206,6 +207,22 @@ def find_hosts(named: Cluster | None, mpirun: str | None = None) -> Cluster:
         InputError: There are neither.
         LaunchError: A launcher's variable is set, and there is no launcher.
     """
+    cluster = named or find_allocation_of(mpirun)
+    if cluster is None:
+        raise InputError(
+            "no hosts: give --hostfile FILE or -H h0:4,h1:4, or run inside an allocation of Slurm, "
+            "Flux, PBS, LSF or Grid Engine"
+        )
+    return cluster
+
+
+def find_allocation_of(mpirun: str | None) -> Cluster | None:
+    """The hosts of the job that this runs in, as this launcher takes them; None outside of one.
+
+    Raises:
+        InputError: What a variable names cannot be read or is not understood.
+        LaunchError: A launcher's variable is set, and there is no launcher.
+    """
 
     def family_and_major() -> tuple[str, int]:
         launcher = detect(mpirun)
@@ -215,10 +232,4 @@ def find_hosts(named: Cluster | None, mpirun: str | None = None) -> Cluster:
             return "", 0
         return launcher.family, launcher.version[0]
 
-    cluster = named or find_allocation(family_and_major)
-    if cluster is None:
-        raise InputError(
-            "no hosts: give --hostfile FILE or -H h0:4,h1:4, or run inside an allocation of Slurm, "
-            "Flux, PBS, LSF or Grid Engine"
-        )
-    return cluster
+    return find_allocation(family_and_major)

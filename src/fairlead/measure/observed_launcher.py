@@ -13,6 +13,7 @@ import pydantic
 
 from fairlead.act.launch import Launcher, LaunchSpec, RankCpus
 from fairlead.act.launch.choosing_variables import launcher_variables
+from fairlead.act.launch.parameter_files import parameter_files
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
@@ -67,9 +68,11 @@ def observed_path(
     given = cluster.given
     hostfile = given.hostfile if given is not None else None
     named = hostfile.read_bytes().hex() if hostfile is not None else None
-    hosts = [cluster.hosts, cluster.slots, sorted(cluster.bare_hosts), given is None, named]
+    bare = sorted(cluster.bare_hosts)
+    hosts = [cluster.hosts, cluster.slots, cluster.named, bare, given is None, named]
     started = [str(launcher.path), launcher.version, *launcher_args, socket.gethostname()]
-    facts = ["launcher", num_ranks, *hosts, *started, launcher_variables(), lab_facts()]
+    chosen = [launcher_variables(), parameter_files(launcher.path, launcher_args)]
+    facts = ["launcher", num_ranks, *hosts, *started, *chosen, lab_facts()]
     return cache_folder() / "launchers" / f"{key_of(facts)}.json"
 
 

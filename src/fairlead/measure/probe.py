@@ -26,6 +26,7 @@ from fairlead.measure.host_insides import (
     measure_rates,
     read_insides,
 )
+from fairlead.measure.one_machine import require_planned_hosts
 from fairlead.measure.probe_program import PROGRESS, ProbeProgram, chosen_pairs
 from fairlead.measure.probe_result import PAIRS_FORMAT, ProbeResult, read_result
 from fairlead.measure.reachable import reachable_part, reason_of_host
@@ -250,7 +251,7 @@ class _Orders:
         result = read_result(finished.stdout, self.cluster.num_hosts)
         if result is None:
             raise _failure(self.program, self.cluster, finished)
-        _check_places(self.cluster, result)
+        require_planned_hosts(self.cluster.hosts, result.node_names)
         if self.on_progress:
             self.on_progress(result.num_rounds, result.num_rounds)
         self.seconds += finished.seconds
@@ -349,15 +350,3 @@ def _failure(program: ProbeProgram, cluster: Cluster, finished: Finished) -> Pro
         f"{finished.returncode}: {reason_of(finished.stderr)}"
         f"{explain_lack_of_files(cluster.num_hosts)}"
     )
-
-
-def _check_places(cluster: Cluster, result: ProbeResult) -> None:
-    """Refuse a result whose processes ran on other hosts than planned."""
-    short = {host.split(".")[0]: host for host in cluster.hosts}
-    for host, name in zip(cluster.hosts, result.node_names, strict=True):
-        actual = short.get(name.split(".")[0], host)
-        if actual != host:
-            raise ProbeError(
-                f"the process for host {host!r} was started on {actual!r}: the launcher did not "
-                "follow the placement; look for settings that overrule it"
-            )

@@ -15,6 +15,7 @@ import pydantic
 from fairlead.errors import ProbeError
 from fairlead.files.naming import first_problem
 from fairlead.measure.host_row import HostRow, UnknownHost, problems_of, read_host_row
+from fairlead.measure.one_machine import group_by_machine
 from fairlead.model.host_rates import RATES, HostRates
 from fairlead.model.network import Network
 
@@ -63,6 +64,8 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
     mpi_bytes: Count = 0
     tcp_bytes: Count = 0
     node_names: list[str]
+    host_identities: list[Count] = []
+    """Equal for ranks on one host, whatever its names; 0, or none at all, where it is unknown."""
     hosts: list[Host] = []
     """Each rank's host; none at all where it was not asked for."""
     pairs: list[Pair]
@@ -104,7 +107,8 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
             hosts: Hosts of the network, length H.
             measured_hosts: Host of each rank that measured.
             origin: Origin of the network. Where rates of hosts are unknown, the network's has
-                `unknown_host_rates`, too: the reason of each.
+                `unknown_host_rates`, too: the reason of each. Where hosts are one machine, it has
+                `one_machine`.
         """
         position = {host: index for index, host in enumerate(hosts)}
         index = [position[host] for host in measured_hosts]
@@ -136,7 +140,11 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
             **rates,
             samples=samples,
             host_rates=self._host_rates(index, len(hosts)),
-            origin={**origin, **self._unknown_rates(measured_hosts)},
+            origin={
+                **origin,
+                **self._unknown_rates(measured_hosts),
+                **group_by_machine(measured_hosts, self.host_identities),
+            },
         )
 
     def _unknown_rates(self, measured_hosts: Sequence[str]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import pydantic
 
 from fairlead.act.launch import Launcher
 from fairlead.act.launch.choosing_variables import network_variables
+from fairlead.act.launch.parameter_files import parameter_files
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.files.own_files import require_own
@@ -61,7 +62,7 @@ def profile_path(
 ) -> Path:
     """File for the network of these hosts, as this launcher's MPI measures and chooses it."""
     how: list[Any] = [mode, "contention"] if contention else [mode]
-    how += [launcher_args, network_variables()]
+    how += [launcher_args, network_variables(), parameter_files(launcher.path, launcher_args)]
     key = key_of(
         ["network", sorted(cluster.hosts), lab_facts(), launcher.family, launcher.version, *how]
     )
@@ -338,7 +339,8 @@ def program_key(
     inputs = sorted(_stamps(_kept_inputs(traffic) or ()).items())
     identity = _identity(program, build)
     started = [launcher.family, launcher.version, launcher_args, network_variables()]
-    return key_of(["program", identity, inputs, num_ranks, hosts, *started])
+    files = parameter_files(launcher.path, launcher_args)
+    return key_of(["program", identity, inputs, num_ranks, hosts, *started, files])
 
 
 def key_of(facts: list[Any]) -> str:

@@ -47,6 +47,8 @@ class Cluster:
         logins: `user` or `port` of a host, as its hostfile gives them.
         bindings: `binding` of a host, as a hostfile of Hydra gives it.
         given: How the user named the hosts to the launcher; None where a list is to be written.
+        named: Each time that the user named a host, with the slots given then, None for none; empty
+            where that is not known. A launcher's own start follows it, whatever slots are used.
     """
 
     hosts: tuple[str, ...]
@@ -57,6 +59,7 @@ class Cluster:
     logins: Mapping[str, Login] = dataclasses.field(default_factory=dict, compare=False)
     bindings: Mapping[str, str] = dataclasses.field(default_factory=dict, compare=False)
     given: GivenHosts | None = dataclasses.field(default=None, compare=False)
+    named: tuple[tuple[str, int | None], ...] = dataclasses.field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hosts", tuple(self.hosts))
@@ -112,6 +115,9 @@ class Cluster:
             {host: login for host, login in self.logins.items() if host in hosts},
             {host: binding for host, binding in self.bindings.items() if host in hosts},
             self.given if tuple(hosts) == self.hosts else None,
+            tuple((host, slots) for host, slots in self.named if host in hosts)
+            if list(hosts) == [host for host in self.hosts if host in hosts]
+            else (),
         )
 
     def require_room_for(self, num_ranks: int) -> None:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fairlead.decide.hosts.stragglers import straggler_lines
+from fairlead.measure.one_machine import describe_one_machine
 from fairlead.model.network import Network
 from fairlead.report.contention_view import contention_facts, contention_tree, has_contention
 from fairlead.report.estimates import estimate_lines
@@ -116,7 +117,8 @@ def view(network: Network, width: int) -> RenderableType:
         parts += [Text(), inside_table(network)]
     if network.num_hosts > 1:
         parts += [Text(), Text("Yellow is fast and violet is slow in both.", style="dim")]
-    return Group(*parts, *(Text(line, style="yellow") for line in lines_of_unmeasured(network)))
+    warnings = [*describe_one_machine(network), *lines_of_unmeasured(network)]
+    return Group(*parts, *(Text(line, style="yellow") for line in warnings))
 
 
 def _summary(network: Network) -> Table:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fairlead.measure.one_machine import ORIGIN_KEY
 from fairlead.model.coverage import Coverage
 from fairlead.model.network import Network
 from fairlead.model.traffic import Traffic
@@ -18,7 +19,8 @@ def origin_lines(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def network_lines(network: Network) -> list[tuple[str, str]]:
     """The origin of a network, and the hosts that did not answer, as `origin_lines`."""
-    lines = origin_lines(network.origin)
+    facts = {name: value for name, value in network.origin.items() if name != ORIGIN_KEY}
+    lines = origin_lines(facts)
     if network.launch_s is not None:
         lines.append(("launch s", _text(network.launch_s)))
     if network.unreachable:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from fairlead.measure.one_machine import describe_one_machine
 from fairlead.model.network import Network
 from fairlead.report import network_view
 from fairlead.report.contention_view import contention_lines
@@ -39,5 +40,6 @@ def lines(network: Network, path: Path) -> list[str]:
     lines += contention_lines(network)
     lines += estimate_lines(network)
     lines += [f"host {host!r} left out: {why}" for host, why in network.unreachable.items()]
+    lines += describe_one_machine(network)
     lines += network_view.lines_of_unmeasured(network)
     return [*lines, f"written to {path}"]

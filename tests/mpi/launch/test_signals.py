@@ -27,7 +27,7 @@ SETTLE_S = 2.0
 # Each rank notes what it hears. It ends when it may, or with a checkpoint after SIGTERM.
 RANK = """#!/bin/sh
 rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}}
-for name in HUP INT QUIT USR1 USR2 ALRM CONT WINCH; do
+for name in HUP INT QUIT USR1 USR2 ALRM CONT WINCH ABRT XCPU SYS; do
   trap "echo $name >> heard-$rank" $name
 done
 trap "echo TERM >> heard-$rank; sleep 0.2; echo saved >> heard-$rank; exit 0" TERM
@@ -85,7 +85,8 @@ def effect_of(number: signal.Signals, command: Sequence[str], folder: Path) -> E
 @pytest.mark.parametrize(
     "number",
     [signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGCONT, signal.SIGTSTP,
-     signal.SIGWINCH, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT],
+     signal.SIGWINCH, signal.SIGABRT, signal.SIGXCPU, signal.SIGSYS, signal.SIGTERM, signal.SIGINT,
+     signal.SIGHUP, signal.SIGQUIT],
     ids=lambda number: number.name,
 )  # fmt: skip
 def test_signal_does_what_it_does_to_the_launcher(

@@ -67,6 +67,7 @@ def test_a_value_is_never_taken_for_an_option() -> None:
     [
         ("-x A=1 -np 2 --mca btl tcp,self ./a -x B", "-x A=1 --mca btl tcp,self"),
         ("-genv A 1 -env B 2 -n 2 ./a -genv", "-genv A 1 -env B 2"),
+        ("-genv A=1 -env B=2 -n 2 ./a -genv", "-genv A=1 -env B=2"),
         ("--bind-to core --report-bindings -n 2 ./a", "--bind-to core --report-bindings"),
         ("--oversubscribe --launcher-args '-x A' -x B ./a", "--oversubscribe -x A -x B"),
         ("--display=map -l -- ./a", "--display=map -l"),
@@ -93,3 +94,9 @@ def test_a_command_without_launcher_refuses_its_options() -> None:
 
 def test_an_option_that_a_command_does_not_have_stays_as_it_is() -> None:
     assert in_our_spelling(["-H", "h0", "x"], {"--hostfile": True}) == ["-H", "h0", "x"]
+
+
+@pytest.mark.parametrize("option", ["--app", "-app", "-configfile"])
+def test_a_file_of_several_programs_is_refused_by_its_reason(option: str) -> None:
+    with pytest.raises(typer.BadParameter, match="several programs"):
+        in_our_spelling([option, "programs.txt"], TAKES_VALUE)

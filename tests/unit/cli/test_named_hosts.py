@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.act.launch import host_names
-from fairlead.cli.request_options import hosts_named
+from fairlead.cli.named_hosts import hosts_named, parse_cluster
 from fairlead.errors import InputError
 
 
@@ -19,6 +19,8 @@ from fairlead.errors import InputError
         ("h0:4,h1:2", {"h0": 4, "h1": 2}, set()),
         ("h0,h1", {"h0": 1, "h1": 1}, set()),
         ("h0,h1,h0", {"h0": 2, "h1": 1}, set()),
+        ("h0:2,h1,h0", {"h0": 3, "h1": 1}, set()),
+        ("fe80::1,h1", {"fe80::1": 1, "h1": 1}, set()),
         # Open MPI 4.1.4 and 5.0.11: as many slots as the host has cores.
         ("h0:*,h1", {"h0": 1, "h1": 1}, {"h0"}),
         ("h0:auto,h1:auto", {"h0": 1, "h1": 1}, {"h0", "h1"}),
@@ -68,3 +70,70 @@ def test_other_hosts_are_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert cluster is not None and cluster.num_hosts == 6
     assert asked == ["localhost", "n1", "N1.other", "192.0.2.7"]
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Path:
+    hostfile = tmp_path / "three.txt"
+    hostfile.write_text("n1 slots=2\nn2 slots=3\nn3 slots=4\n")
+    return hostfile
+
+
+# As `mpirun --do-not-launch --display-map --hostfile three.txt -H ...` of Open MPI 4.1.4 has them.
+@pytest.mark.parametrize(
+    ("positions", "slots"),
+    [
+        ("+n1", {"n2": 3}),
+        ("+n1:1", {"n2": 3}),
+        ("+N1", {"n2": 3}),
+        ("+n2,+n1", {"n2": 3, "n3": 4}),
+        ("+n1,+n1", {"n2": 3}),
+        ("+e", {"n1": 2, "n2": 3, "n3": 4}),
+    ],
+)
+def test_positions_choose_hosts_of_the_file_in_its_order(
+    positions: str, slots: dict[str, int], three: Path
+) -> None:
+    cluster = hosts_named(three, positions)
+
+    assert cluster is not None
+    assert dict(zip(cluster.hosts, cluster.slots, strict=True)) == slots
+
+
+def test_positions_choose_hosts_of_the_allocation(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    nodes = tmp_path / "nodes"
+    nodes.write_text("h0\nh0\nh1\nh1\n")
+    monkeypatch.setenv("PBS_NODEFILE", str(nodes))
+
+    cluster = hosts_named(None, "+n1")
+
+    assert cluster is not None and (cluster.hosts, cluster.slots) == (("h1",), (2,))
+
+
+def test_without_an_allocation_the_first_position_is_this_machine() -> None:
+    cluster = hosts_named(None, "+n0")
+
+    assert cluster is not None
+    assert cluster.hosts == (socket.gethostname(),)
+    assert cluster.bare_hosts == {socket.gethostname()}
+
+
+@pytest.mark.parametrize("positions", ["+n3", "+n", "+x", "+n0,n2", "+e:2"])
+def test_other_positions_are_refused_by_their_name(positions: str, three: Path) -> None:
+    wrong = positions.rsplit(",", maxsplit=1)[-1]
+
+    with pytest.raises(InputError) as caught:
+        hosts_named(three, positions)
+
+    assert str(caught.value).startswith(f"--host: {wrong!r}")
+
+
+@pytest.mark.parametrize("form", ["file", "list"])
+def test_two_names_of_this_machine_are_refused_in_a_cluster_too(form: str, tmp_path: Path) -> None:
+    hostfile = tmp_path / "hosts.txt"
+    hostfile.write_text("localhost slots=2\n127.0.0.1 slots=2\n")
+
+    with pytest.raises(InputError, match=r"'localhost' and '127\.0\.0\.1' both mean"):
+        parse_cluster(str(hostfile) if form == "file" else "localhost:2,127.0.0.1:2")

@@ -20,7 +20,7 @@ from fairlead.flows.run.announcement import Announcement, decision_line
 from fairlead.report import run_view
 
 NETWORK = racks([0, 1])
-LAUNCHER: Any = SimpleNamespace(family="openmpi", version=(4, 1, 4))
+LAUNCHER: Any = SimpleNamespace(family="openmpi", version=(4, 1, 4), path=Path("/usr/bin/mpirun"))
 
 
 @pytest.fixture

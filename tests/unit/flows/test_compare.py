@@ -27,7 +27,10 @@ from fairlead.watch.past_runs import load_steps
 
 NETWORK = racks([0, 1])
 LAUNCHER: Any = SimpleNamespace(
-    family="openmpi", version=(4, 1, 4), prepare_command=lambda _spec, folder: [folder.name]
+    family="openmpi",
+    version=(4, 1, 4),
+    path=Path("/usr/bin/mpirun"),
+    prepare_command=lambda _spec, folder: [folder.name],
 )
 
 

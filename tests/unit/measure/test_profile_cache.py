@@ -103,6 +103,41 @@ def test_network_that_another_variable_chose_is_not_recalled(
     assert (recall() is None) == is_another
 
 
+@pytest.mark.parametrize(
+    ("folder", "file", "is_another"),
+    [
+        ("HOME", ".openmpi/mca-params.conf", True),
+        ("HOME", ".prte/mca-params.conf", True),
+        ("UCX_CONFIG_DIR", "ucx.conf", True),
+        ("HOME", ".bashrc", False),
+    ],
+)
+def test_network_that_a_parameter_file_chose_is_not_recalled(
+    folder: str, file: str, is_another: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(folder, str(tmp_path))
+    remember(network())
+    assert recall() is not None
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("btl_tcp_if_include = ib0\n")
+
+    assert (recall() is None) == is_another
+
+
+@pytest.mark.parametrize("arguments", [("--tune", "{}"), ("-tune={}",), ("--am", "other,{}")])
+def test_a_parameter_file_of_the_launchers_arguments_counts_by_its_text(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "site.conf"
+    named = tuple(word.format(file) for word in arguments)
+    paths = set()
+    for text in ("-mca btl_tcp_if_include ib0\n", "-mca btl_tcp_if_include eth0\n"):
+        file.write_text(text)
+        paths.add(cache.profile_path(CLUSTER, OpenMpi(), "quick", launcher_args=named))
+
+    assert len(paths) == 2
+
+
 def test_network_that_launcher_arguments_chose_is_kept_by_itself() -> None:
     cluster = fl.Cluster.uniform(["a", "b"], slots=1)
     paths = {

@@ -10,30 +10,54 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fairlead.act.launch.parameter_files import file_parameter, tune_words
 
 _PRELOAD = "LD_PRELOAD"
 _LIST = "mca_base_env_list"
 
 
-def openmpi_exports(env: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
+def openmpi_exports(
+    env: Mapping[str, str],
+    arguments: Sequence[str],
+    launcher: Path | None = None,
+    delimiter: str = ";",
+) -> list[str]:
     """Open MPI's arguments that export our variables, followed by the user's own arguments.
+
+    Args:
+        env: Our variables.
+        arguments: The user's own arguments, and the files that they name after --tune.
+        launcher: The program, below whose prefix the site's file of parameters is.
+        delimiter: What stands between two variables of mca_base_env_list.
 
     Tried with spaces, quotes, ';', ',', '$', back-quotes, back-slashes, line breaks and empty
     values, on this machine and through a remote agent: by `-x`, each arrives unchanged.
-    Open MPI 4 refuses `-x` where the parameter mca_base_env_list is set, so ours are added to it.
+    Open MPI 4 refuses `-x` where the parameter mca_base_env_list is set, in whichever way, so ours
+    are added to it.
     """
-    rest, libraries = _without_preload_option(arguments)
-    listed, rest = _without_list(rest)
     if not env:
         return list(arguments)
+    rest, libraries = _without_preload_option(arguments)
+    listed, rest = _without_list(rest)
+    tuned = tune_words(arguments)
+    libraries = libraries or _without_preload_option(tuned)[1]
+    for value in (
+        _without_list(tuned)[0],
+        os.environ.get(f"OMPI_MCA_{_LIST}"),
+        file_parameter(_LIST, launcher),
+    ):
+        listed = value if listed is None else listed
     if listed is None:
         ours = _with_libraries(env, libraries)
         return [*(part for item in ours.items() for part in ("-x", "=".join(item))), *rest]
-    entries = [entry for entry in listed.split(";") if entry]
+    entries = [entry for entry in listed.split(delimiter) if entry]
     libraries += [_value(entry) for entry in entries if entry.partition("=")[0] == _PRELOAD]
     others = [entry for entry in entries if entry.partition("=")[0] != _PRELOAD]
     ours = _with_libraries(env, libraries)
-    return ["--mca", _LIST, ";".join([*others, *("=".join(item) for item in ours.items())]), *rest]
+    whole = delimiter.join([*others, *("=".join(item) for item in ours.items())])
+    return ["--mca", _LIST, whole, *rest]
 
 
 def hydra_exports(env: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
@@ -45,9 +69,12 @@ def hydra_exports(env: Mapping[str, str], arguments: Sequence[str]) -> list[str]
     words = list(arguments)
     while words:
         word = words.pop(0)
-        if word.lstrip("-") in {"genv", "env"} and words[:1] == [_PRELOAD] and len(words) > 1:
+        is_export = word.lstrip("-") in {"genv", "env"}
+        if is_export and words[:1] == [_PRELOAD] and len(words) > 1:
             libraries.append(words[1])
             del words[:2]
+        elif is_export and words and words[0].startswith(f"{_PRELOAD}="):
+            libraries.append(_value(words.pop(0)))
         else:
             rest.append(word)
     ours = _with_libraries(env, libraries)
@@ -122,12 +149,12 @@ def _without_preload_option(arguments: Sequence[str]) -> tuple[list[str], list[s
 
 
 def _without_list(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The value of mca_base_env_list, from arguments or environment, and the other arguments."""
+    """The value of mca_base_env_list among arguments, and the others of them."""
     words = list(arguments)
     for at in range(len(words) - 2):
         if words[at].lstrip("-") in {"mca", "gmca"} and words[at + 1] == _LIST:
             return words[at + 2], [*words[:at], *words[at + 3 :]]
-    return os.environ.get(f"OMPI_MCA_{_LIST}"), words
+    return None, words
 
 
 def _value(entry: str) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 from fairlead.act.launch._exports import hydra_exports
 from fairlead.act.launch._spec_checks import (
     is_in_allocation,
+    named_hosts,
     option_names,
-    slots_per_host,
     write_once,
 )
 from fairlead.act.launch.formats.machinefile import machinefile_lines
@@ -71,7 +71,7 @@ def hosts_file(
         return write_once(work_dir, "ranks", [with_settings(line) for line in lines])
     if spec.cluster is None or is_in_allocation(spec):
         return None
-    lines = [f"{host}:{slots}" for host, slots in slots_per_host(spec).items()]
+    lines = [f"{host}:{slots or 1}" for host, slots in named_hosts(spec)]
     return own or write_once(work_dir, "hosts", [with_settings(line) for line in lines])
 
 

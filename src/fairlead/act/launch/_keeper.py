@@ -38,7 +38,7 @@ IGNORED = (signal.SIGCONT, signal.SIGURG, signal.SIGWINCH)
 
 OTHERS = (
     *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF),
-    *(signal.SIGXCPU, signal.SIGIO, signal.SIGPWR),
+    *(signal.SIGXCPU, signal.SIGIO, signal.SIGPWR, signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS),
 )
 """What ends a program without a handler, and means something to those that have one."""
 

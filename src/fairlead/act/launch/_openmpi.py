@@ -12,8 +12,8 @@ from fairlead.act.launch._spec_checks import (
     given_hostfile,
     is_in_allocation,
     login_words,
+    named_hosts,
     option_names,
-    slots_per_host,
     write_once,
 )
 from fairlead.act.launch.launch_spec import LaunchSpec
@@ -43,15 +43,20 @@ def check_root(spec: LaunchSpec) -> None:
         )
 
 
-def command_line(path: Path, spec: LaunchSpec, hosts: Sequence[str]) -> list[str]:
-    """Command line that starts the program on the hosts that the arguments `hosts` give."""
+def command_line(
+    path: Path, spec: LaunchSpec, hosts: Sequence[str], delimiter: str = ";"
+) -> list[str]:
+    """Command line that starts the program on the hosts that the arguments `hosts` give.
+
+    `delimiter` stands between two variables of the parameter mca_base_env_list.
+    """
     return [
         str(path),
         *hosts,
         *_without_slurm(spec),
         *(() if spec.num_ranks is None else ("-n", str(spec.num_ranks))),
         *binding(spec),
-        *openmpi_exports(spec.env, spec.launcher_args),
+        *openmpi_exports(spec.env, spec.launcher_args, path, delimiter),
         *spec.program,
     ]
 
@@ -81,12 +86,16 @@ def hostfile_options(spec: LaunchSpec, work_dir: Path) -> list[str]:
 
 
 def hostfile_lines(spec: LaunchSpec) -> list[str]:
-    """The hostfile, each host once: Open MPI refuses two lines with slots= for one host."""
-    bare = spec.cluster.bare_hosts if spec.cluster is not None else frozenset()
-    return [
-        (host if host in bare else f"{host} slots={slots}") + login_of(spec, host)
-        for host, slots in slots_per_host(spec).items()
-    ]
+    """The hostfile, with one line for the slots of a host: Open MPI refuses two with slots=."""
+    slots_of_host: dict[str, int] = {}
+    lines: dict[str, list[str]] = {}
+    for host, slots in named_hosts(spec):
+        if slots is None:  # Each further line adds one.
+            lines.setdefault(host, []).append(host)
+        else:
+            slots_of_host[host] = slots_of_host.get(host, 0) + slots
+            lines[host] = [f"{host} slots={slots_of_host[host]}"]
+    return [line + login_of(spec, host) for host, some in lines.items() for line in some]
 
 
 def parameter(spec: LaunchSpec, name: str) -> str | None:

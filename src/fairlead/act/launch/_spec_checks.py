@@ -14,6 +14,11 @@ from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.errors import LaunchError, TopologyError
 from fairlead.files.archive import write_text
 
+_PROGRAM_LISTS = frozenset({"app", "configfile"})
+"""Launcher options, without dashes, that name a file with several programs."""
+
+_SEVERAL = "starts another program (MPMD), which Fairlead does not support"
+
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
@@ -33,10 +38,10 @@ def check_spec(spec: LaunchSpec, host_options: Collection[str]) -> None:
     if not spec.program:
         raise LaunchError("no program to start was given")
     if ":" in spec.program:
-        raise LaunchError(
-            "the argument ':' starts another program (MPMD), which Fairlead does not support; "
-            "nothing was started"
-        )
+        raise LaunchError(f"the argument ':' {_SEVERAL}; nothing was started")
+    for word in spec.launcher_args:
+        if word == ":" or (word.startswith("-") and word.lstrip("-") in _PROGRAM_LISTS):
+            raise LaunchError(f"launcher argument {word!r} {_SEVERAL}; nothing was started")
     if spec.cluster is not None:
         _refuse(spec.launcher_args, host_options, "the hosts and the number of ranks")
         _check_names(spec.cluster.hosts)
@@ -84,6 +89,17 @@ def slots_per_host(spec: LaunchSpec) -> dict[str, int]:
     for host in spec.placement.host_names():
         slots[host] = slots.get(host, 0) + 1
     return slots
+
+
+def named_hosts(spec: LaunchSpec) -> list[tuple[str, int | None]]:
+    """Hosts as the user named them, each time with its slots, for a start without a placement.
+
+    Hydra follows the order of such a list, and goes through it again for more ranks.
+    """
+    if spec.placement is None and spec.cluster is not None and spec.cluster.named:
+        return list(spec.cluster.named)
+    bare = spec.cluster.bare_hosts if spec.cluster is not None else frozenset()
+    return [(host, None if host in bare else slots) for host, slots in slots_per_host(spec).items()]
 
 
 def login_words(spec: LaunchSpec, host: str, user: str, port: str | None) -> str:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -120,19 +119,16 @@ def _text(name: str, path: str) -> str:
 
 def _of_slots(name: str, hosts: list[str]) -> Cluster:
     """A cluster from a list that names each host once for each of its slots."""
-    slots = Counter(hosts)
-    return _parse(name, "".join(f"{host} slots={slots[host]}\n" for host in slots))
+    return _parse(name, "".join(f"{host}:1\n" for host in hosts))
 
 
 def _of_pairs(name: str, listed: str) -> Cluster:
     """A cluster from "h1 4 h2 2"; a host that comes again adds its slots."""
     words = listed.split()
-    slots: Counter[str] = Counter()
     if len(words) % 2 or not all(re.fullmatch(r"[1-9][0-9]{0,5}", word) for word in words[1::2]):
         raise InputError(f"{name}={listed!r}: expected hosts with their slots, as in 'h1 4 h2 2'")
-    for host, number in zip(words[::2], words[1::2], strict=True):
-        slots[host] += int(number)
-    return _parse(name, "".join(f"{host} slots={slots[host]}\n" for host in slots))
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return _parse(name, "".join(f"{host}:{number}\n" for host, number in pairs))
 
 
 def _parse(name: str, text: str) -> Cluster:

@@ -13,8 +13,9 @@ _LAUNCHERS = re.compile(r"(OMPI|PRTE|PMIX)_MCA_|HYDRA_|MPIR_CVAR_|I_MPI_|SLURM_"
 
 # Interfaces, transports and devices of Open MPI, UCX, libfabric, PSM, MPICH and Intel MPI.
 _NETWORKS = re.compile(
-    r"(OMPI|PRTE)_MCA_(btl|oob|pml|mtl|opal_common_ucx|osc)|FI_|UCX_|PSM[23]_|HYDRA_IFACE|MPICH_|"
-    r"MPIR_CVAR_(CH[34]|OFI|UCX|NEMESIS)|I_MPI_(FABRICS|OFI|HYDRA_IFACE|NETMASK)"
+    r"(OMPI|PRTE)_MCA_(btl|oob|pml|mtl|opal_|osc|smsc)|PMIX_MCA_ptl|FI_|UCX_|PSM[23]_|HYDRA_IFACE|"
+    r"MPICH_|MPIR_CVAR_(CH[34]|OFI|UCX|NEMESIS)|"
+    r"I_MPI_(FABRICS|OFI|HYDRA_IFACE|NETMASK|TCP_NETMASK|MULTIRAIL|SHM)"
 )
 
 

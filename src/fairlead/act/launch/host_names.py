@@ -29,7 +29,18 @@ def host_name_problem(name: str) -> str | None:
             f"host name {name!r} is not usable: letters, digits, '.', '-', '_' are allowed, "
             "and it starts with a letter or digit"
         )
+    if ":" in name and not is_address(name):
+        return f"host name {name!r} is not usable: ':' belongs to addresses of IPv6 alone"
     return None
+
+
+def is_address(name: str) -> bool:
+    """Whether a host is named by an IP address."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def is_local_host(name: str) -> bool:
@@ -51,11 +62,7 @@ def names_of_this_machine(names: Sequence[str]) -> list[str]:
 
 
 def _may_be_local(name: str, own: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return name.partition(".")[0].lower() in ("localhost", own)
-    return True
+    return is_address(name) or name.partition(".")[0].lower() in ("localhost", own)
 
 
 def further_names(name: str) -> list[str]:

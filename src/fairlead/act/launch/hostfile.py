@@ -57,7 +57,11 @@ class _Line(NamedTuple):
     form: str
 
 
-_FAMILY_OF_FORM = {"bare": None, "slots=": "openmpi", ":": "mpich", "queue": None}
+_READERS_OF_FORM = {"bare": {"openmpi", "mpich"}, "slots=": {"openmpi"}, ":": {"mpich"}}
+
+# What the launchers named above refuse, and is read here all the same: Hydra's comments begin with
+# '#' alone; Open MPI's lines do not end in a carriage return, and its numbers have no quotes.
+_REFUSED = (("mpich", re.compile(r"//|/\*")), ("openmpi", re.compile(r"\r|=\s*[\"']\d")))
 
 
 def read_hostfile(path: Path | str) -> Cluster:
@@ -83,8 +87,10 @@ def read_hostfile(path: Path | str) -> Cluster:
         raise InputError(f"{path}: not a hostfile: not UTF-8 text") from error
     except OSError as error:
         raise InputError(f"{path}: hostfile cannot be read: {error.strerror}") from error
+    lines = _parse(text, str(path))
     # What is no file, such as a shell's <(...), can be read once: the launcher gets a copy.
-    return _cluster(_parse(text, str(path)), str(path), path.absolute() if is_file else None)
+    given = _given_hosts(path.absolute(), text, lines) if is_file else None
+    return _cluster(lines, str(path), given)
 
 
 def parse_hostfile(text: str, origin: str) -> Cluster:
@@ -126,13 +132,22 @@ def _parse(text: str, origin: str) -> list[_Line]:
     return lines
 
 
-def _cluster(lines: list[_Line], origin: str, hostfile: Path | None) -> Cluster:
+def _given_hosts(path: Path, text: str, lines: list[_Line]) -> GivenHosts | None:
+    """The file as a launcher reads it itself; None where a list is to be written for each."""
+    readers = {"openmpi", "mpich"}
+    for line in lines:
+        readers &= _READERS_OF_FORM.get(line.form, set())
+    readers -= {family for family, refused in _REFUSED if refused.search(text)}
+    if not readers:
+        return None
+    return GivenHosts(path, None if len(readers) > 1 else readers.pop())
+
+
+def _cluster(lines: list[_Line], origin: str, given: GivenHosts | None) -> Cluster:
     slots_of_host: dict[str, int] = {}
     for line in lines:
         slots = 1 if line.slots is None else line.slots
         slots_of_host[line.host] = slots_of_host.get(line.host, 0) + slots
-    families = {_FAMILY_OF_FORM[line.form] for line in lines} - {None}
-    is_read_by_one = len(families) < 2 and all(line.form != "queue" for line in lines)
     return Cluster(
         tuple(slots_of_host),
         tuple(slots_of_host.values()),
@@ -140,7 +155,8 @@ def _cluster(lines: list[_Line], origin: str, hostfile: Path | None) -> Cluster:
         bare_hosts=frozenset(line.host for line in lines if line.slots is None),
         logins={line.host: line.login for line in lines if line.login != Login()},
         bindings={line.host: line.binding for line in lines if line.binding is not None},
-        given=GivenHosts(hostfile, *families) if hostfile and is_read_by_one else None,
+        given=given,
+        named=tuple((line.host, line.slots) for line in lines),
     )
 
 

@@ -15,6 +15,7 @@ from fairlead.act.launch._placed_start import start_of_placement
 from fairlead.act.launch._spec_checks import check_spec, write_once
 from fairlead.act.launch.host_names import is_local_host
 from fairlead.act.launch.launch_spec import LaunchSpec
+from fairlead.act.launch.parameter_files import file_parameter
 from fairlead.errors import LaunchError
 from fairlead.model.placement import Placement
 
@@ -51,7 +52,18 @@ class OpenMpi4:
         """Write the files that the program's start needs to `work_dir`; return the command line."""
         self.check(spec)
         spec = start_of_placement(spec)
-        return _openmpi.command_line(self.path, spec, _hosts(spec, work_dir))
+        hosts = _hosts(spec, work_dir)
+        return _openmpi.command_line(self.path, spec, hosts, self._delimiter(spec))
+
+    def _delimiter(self, spec: LaunchSpec) -> str:
+        """What stands between two variables in a list; Open MPI 5.0.11 takes ';' alone."""
+        name = "mca_base_env_list_delimiter"
+        return (
+            _openmpi.parameter(spec, name)
+            or os.environ.get(f"OMPI_MCA_{name}")
+            or file_parameter(name, self.path)
+            or ";"
+        )
 
 
 def _check_short_names(spec: LaunchSpec) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from fairlead.errors import TopologyError
 from fairlead.measure.network_sources import NetworkSource, require_network
+from fairlead.measure.one_machine import describe_one_machine
 from fairlead.measure.reachable import drop_unreachable, reachable_part, reason_of_host
 from fairlead.measure.sampling.completion import complete
 from fairlead.model.cluster import Cluster
@@ -70,6 +71,7 @@ class FoundNetwork:
             slots=tuple(slots.values()),
             bare_hosts=cluster.bare_hosts,
             given=cluster.given,
+            named=cluster.named,
         )
         self.cluster = cluster
 
@@ -149,6 +151,8 @@ class FoundNetwork:
             if host in network.unreachable:
                 why = network.unreachable[host]
                 self._narrator.report(f"network: host {host!r} is left out: {why}")
+        for line in describe_one_machine(network):
+            self._narrator.report(f"network: {line}")
         self.cluster, self._network = drop_unreachable(self._whole, network)
         return self._network
 

@@ -149,6 +149,6 @@ def _assume(cluster: Cluster, num_ranks: int, why: str, narrator: Narrator) -> O
     )
     ranks = fill_by_slot(cluster, num_ranks)
     # The launcher then gets a list with these slots, so that it does what is assumed.
-    assumed = dataclasses.replace(cluster, bare_hosts=frozenset(), given=None)
+    assumed = dataclasses.replace(cluster, bare_hosts=frozenset(), given=None, named=())
     placement = Placement(cluster.hosts, ranks, "launcher", {"how": "assumed", "why": why})
     return ObservedLauncher(assumed, placement)

@@ -24,6 +24,9 @@ LOOPBACK_FLAG, MASTER_FLAG, SLAVE_FLAG = 0x8, 0x400, 0x800
 NAMED_BY_USER = 3
 """A device that a program made and named, as no hardware is. Source: sysfs-class-net."""
 
+SURELY_MORE_RATIO = 1.1
+"""What is scraped of two devices of one address differs by the packets in between."""
+
 VIRTUAL_DRIVERS = frozenset(
     {
         *("bonding", "bridge", "dummy", "ifb", "ipvlan", "macvlan", "openvswitch", "team", "tun"),
@@ -37,7 +40,9 @@ _REPRESENTOR = re.compile(r"(c\d+)?pf\d+(vf|sf)\d+", re.A)
 _BY_NAME = re.compile(
     r"lo|docker.*|veth.*|br-.*|br\d+|ifb.*|virbr.*|dummy.*|cali.*|flannel.*|tun.*|tap.*|cni.*"
     r"|bond\d+|team\d+|vlan.*|.*\.\d+|lxc.*|lxd.*|cilium.*|azv.*|eni[0-9a-f]{6,}|gke.*|vxlan.*"
-    r"|genev.*|gre.*|sit\d+|ip6tnl.*|wg\d+|macv.*|ovs.*|weave.*|kube-.*|nodelocaldns|vmnet.*",
+    r"|genev.*|gre.*|sit\d+|ip6tnl.*|wg\d+|macv.*|ovs.*|weave.*|kube-.*|nodelocaldns|vmnet.*"
+    r"|podman.*|nerdctl.*|incus.*|vmbr.*|fw(br|ln|pr)\d+.*|vnet\d+|cbr\d+|antrea.*|ovn-.*|zt.*"
+    r"|tailscale.*|ipvlan.*|erspan.*|ip6gre.*|(ip_|ip6_)?vti\d+|teql\d+|nlmon\d+|v?can\d+",
     re.A,
 )
 """Devices whose packets pass another one, where nothing but their names is known."""
@@ -133,12 +138,14 @@ def _by_relations(devices: Sequence[Device]) -> set[str]:
     by_address: dict[str, list[Device]] = {}
     for device in left:
         by_address.setdefault(_own_address(device) or device.name, []).append(device)
+    above = [device for device in devices if device not in left]
     ports = {
-        _widest(some).name
-        for some in by_address.values()
+        device.name
+        for address, some in by_address.items()
         if not all(_has_virtual_name(device) for device in some)
+        for device in (some if _are_added_up(address, some, above) else [_widest(some)])
     }
-    return ports - _bonds_without_address(left)
+    return ports - _bonds_without_address(left) - _members_of_bonds(left)
 
 
 def _is_virtual(device: Device) -> bool:
@@ -181,6 +188,22 @@ def _widest(devices: Collection[Device]) -> Device:
             -len(each.name),
         ),
     )
+
+
+def _are_added_up(address: str, some: Sequence[Device], above: Sequence[Device]) -> bool:
+    """Whether a device of their address adds up what these carry, as a team does of its ports."""
+    carried = [each.moved_bytes for each in above if _own_address(each) == address]
+    widest = max(device.moved_bytes for device in some)
+    is_any_bond = any(each.is_bond or (each.flags or 0) & MASTER_FLAG for each in some)
+    return not is_any_bond and max(carried, default=0.0) > SURELY_MORE_RATIO * widest
+
+
+def _members_of_bonds(devices: Sequence[Device]) -> set[str]:
+    """Members of bonds that are counted: each may have kept its own address (fail_over_mac)."""
+    bonds = [each for each in devices if each.is_bond or (each.flags or 0) & MASTER_FLAG]
+    if not bonds or not all(map(_own_address, bonds)):
+        return set()
+    return {each.name for each in devices if each not in bonds and (each.flags or 0) & SLAVE_FLAG}
 
 
 def _bonds_without_address(devices: Sequence[Device]) -> set[str]:

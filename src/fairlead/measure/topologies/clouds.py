@@ -33,13 +33,36 @@ _OF_AZURE = ("location", "placementGroupId", "platformFaultDomain")
 _OF_OCI = ("customerHPCIslandId", "customerNetworkBlock", "customerLocalBlock")
 
 
+class _Places:
+    """Places of machines by their names, which two zones of a project may both have given.
+
+    Attributes:
+        above: Groups above each machine, the largest first; none where it has two places.
+        problems: Lines that name those.
+    """
+
+    def __init__(self) -> None:
+        self.above: dict[str, list[str]] = {}
+        self.problems: list[str] = []
+        self._named_twice: set[str] = set()
+
+    def add(self, name: str, place: list[str]) -> None:
+        """Take a machine, which may come again in the same place."""
+        if name in self._named_twice:
+            return
+        if self.above.setdefault(name, place) != place:
+            self._named_twice.add(name)
+            self.above[name] = []
+            self.problems.append(f"{name} is named again in another place: it is taken for none")
+
+
 def read_aws(path: Path, nodes: Path | None = None) -> Topology:
     """`aws ec2 describe-instance-topology`: three or four network nodes above each instance.
 
     Raises:
         InputError: It is something else.
     """
-    above: dict[str, list[str]] = {}
+    found = _Places()
     problems = []
     has_instances = False
     for part in read_members(path):
@@ -49,15 +72,16 @@ def read_aws(path: Path, nodes: Path | None = None) -> Topology:
                 instance = as_map(path, part.where, part.value)
                 name = as_text(path, f"{part.where}.InstanceId", instance.get("InstanceId"))
                 nodes_above = instance.get("NetworkNodes") or []
-                above[name] = as_names(path, f"{part.where}.NetworkNodes", nodes_above)
-                require_few(path, len(above))
+                found.add(name, as_names(path, f"{part.where}.NetworkNodes", nodes_above))
+                require_few(path, len(found.above))
         elif part.key == "NextToken" and part.value:
             problems.append(
                 "it is one page of several: NextToken is set; ask without --max-results"
             )
     if not has_instances:
         raise InputError(f"{path}: Instances: expected a list of instances")
-    return _tree(path, "aws", above, nodes, _LEVELS_OF_AWS, problems=problems)
+    problems += found.problems
+    return _tree(path, "aws", found.above, nodes, _LEVELS_OF_AWS, problems=problems)
 
 
 def read_gcp(path: Path, nodes: Path | None = None) -> Topology:
@@ -66,15 +90,15 @@ def read_gcp(path: Path, nodes: Path | None = None) -> Topology:
     Raises:
         InputError: It is something else.
     """
-    above = {}
+    found = _Places()
     for index, instance in enumerate(read_elements(path)):
         name = as_text(path, f"[{index}].name", instance.get("name"))
         status = as_map(path, f"[{index}].resourceStatus", instance.get("resourceStatus") or {})
         where = f"[{index}].resourceStatus.physicalHostTopology"
         place = as_map(path, where, status.get("physicalHostTopology") or {})
-        above[name] = _qualify(_known(path, f"[{index}]", place, _OF_GCP))
-        require_few(path, len(above))
-    return _tree(path, "gcp", above, nodes, len(_OF_GCP))
+        found.add(name, _qualify(_known(path, f"[{index}]", place, _OF_GCP)))
+        require_few(path, len(found.above))
+    return _tree(path, "gcp", found.above, nodes, len(_OF_GCP), problems=found.problems)
 
 
 def read_oci(path: Path, nodes: Path | None = None) -> Topology:

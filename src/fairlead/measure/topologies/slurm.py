@@ -188,7 +188,12 @@ def _groups_above(path: Path, records: list[Record], blocks: list[Record]) -> di
     sizes = list(_block_sizes(records))
     base = sizes[0] if sizes else 1
     above: dict[str, list[str]] = {}
+    names = set()
     for index, block in enumerate(blocks):
+        name = block.fields["BlockName"]
+        if name in names:
+            raise InputError(f"{block.where}: block {name!r} has already been defined")
+        names.add(name)
         groups = [
             f"blocks of {size} nodes, number {index // (size // base) + 1}"
             for size in reversed(sizes[1:])
@@ -196,7 +201,7 @@ def _groups_above(path: Path, records: list[Record], blocks: list[Record]) -> di
         for host in block.hosts("Nodes"):
             if host in above:
                 raise InputError(f"{block.where}: host {host!r} is in two blocks")
-            above[host] = [*groups, block.fields["BlockName"]]
+            above[host] = [*groups, name]
         require_few(path, len(above))
     return above
 

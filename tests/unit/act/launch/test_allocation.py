@@ -172,3 +172,14 @@ def test_daemons_are_started_by_the_schedulers_program_where_there_is_one() -> N
     assert is_started_by_scheduler(lambda program: program == "blaunch", env)
     assert not is_started_by_scheduler(lambda _: False, env)
     assert not is_started_by_scheduler(lambda _: True, {})
+
+
+# mpiexec of MPICH 4.0.2 places five ranks as a b a b a then.
+def test_an_interleaved_list_of_slots_keeps_its_order(tmp_path: Path) -> None:
+    file = tmp_path / "nodes"
+    file.write_text("a\nb\na\nb\n")
+
+    cluster = find_allocation(no_launcher, {"PBS_NODEFILE": str(file)})
+
+    assert cluster is not None
+    assert cluster.named == (("a", 1), ("b", 1), ("a", 1), ("b", 1))

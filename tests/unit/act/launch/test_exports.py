@@ -3,11 +3,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from fairlead.act.launch import LaunchSpec
 from fairlead.act.launch._exports import hydra_exports, openmpi_exports
+from fairlead.act.launch.openmpi4 import OpenMpi4
 
 OURS = {"LD_PRELOAD": "/ours.so", "FAIRLEAD_TRACE": "/t"}
+
+
+@pytest.fixture(autouse=True)
+def allowed_to_run_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 
 
 def test_without_variables_of_ours_nothing_is_changed() -> None:
@@ -66,4 +76,56 @@ def test_hydra_gets_one_value_with_both_libraries() -> None:
 
     assert hydra_exports({"LD_PRELOAD": "/ours.so"}, arguments) == [
         *("-genv", "LD_PRELOAD", "/ours.so:/tool.so", "-genv", "A", "1")
+    ]
+
+
+def test_ours_join_the_list_of_the_users_parameter_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".openmpi").mkdir()
+    (tmp_path / ".openmpi" / "mca-params.conf").write_text(
+        "# site\nbtl_tcp_if_include = ib0\nmca_base_env_list = A=1;LD_PRELOAD=/tool.so\n"
+    )
+
+    assert openmpi_exports(OURS, []) == [
+        *("--mca", "mca_base_env_list"),
+        "A=1;LD_PRELOAD=/ours.so:/tool.so;FAIRLEAD_TRACE=/t",
+    ]
+
+
+@pytest.mark.parametrize("option", ["--tune {}", "-tune={}", "--tune /none.conf,{}"])
+def test_what_a_file_of_arguments_preloads_is_loaded_too(option: str, tmp_path: Path) -> None:
+    file = tmp_path / "site.conf"
+    file.write_text("# tools\n-x LD_PRELOAD=/tool.so -x A=1\n-mca btl tcp,self\n")
+    arguments = option.format(file).split()
+
+    assert openmpi_exports({"LD_PRELOAD": "/ours.so"}, arguments) == [
+        *("-x", "LD_PRELOAD=/ours.so:/tool.so", *arguments)
+    ]
+
+
+def test_ours_join_the_list_of_a_file_of_arguments(tmp_path: Path) -> None:
+    file = tmp_path / "site.conf"
+    file.write_text('-mca mca_base_env_list "A=1"\n')
+
+    assert openmpi_exports({"FAIRLEAD_TRACE": "/t"}, ["--tune", str(file)]) == [
+        *("--mca", "mca_base_env_list", "A=1;FAIRLEAD_TRACE=/t", "--tune", str(file))
+    ]
+
+
+def test_a_list_has_the_delimiter_that_the_user_chose(tmp_path: Path) -> None:
+    arguments = ("--mca", "mca_base_env_list_delimiter", ",")
+    listed = ("--mca", "mca_base_env_list", "A=1,LD_PRELOAD=/tool.so")
+    spec = LaunchSpec(("p",), 1, env=OURS, launcher_args=(*arguments, *listed))
+
+    command = OpenMpi4(Path("/usr/bin/mpirun"), (4, 1, 4)).prepare_command(spec, tmp_path)
+
+    assert "A=1,LD_PRELOAD=/ours.so:/tool.so,FAIRLEAD_TRACE=/t" in command
+
+
+@pytest.mark.parametrize("option", ["-genv", "-env", "--genv"])
+def test_hydra_takes_name_and_value_in_one_word(option: str) -> None:
+    assert hydra_exports({"LD_PRELOAD": "/ours.so"}, [option, "LD_PRELOAD=/tool.so", "-l"]) == [
+        *("-genv", "LD_PRELOAD", "/ours.so:/tool.so", "-l")
     ]

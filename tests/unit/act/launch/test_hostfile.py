@@ -151,6 +151,31 @@ def test_a_file_is_passed_on_to_the_launchers_that_read_its_form(
     assert read_hostfile(file).given == GivenHosts(file, family)
 
 
+# Open MPI 4.1.4 and 5.0.11: "parse error in the hostfile"; Hydra 4.0.2: "token // not supported".
+@pytest.mark.parametrize(
+    ("text", "family"),
+    [
+        ("a slots=2\r\nb slots=2\r\n", None),
+        ('a slots="2"\n', None),
+        ("a:2 // c\n", None),
+        ("a:2 /* c */\n", None),
+        ("a // c\n", "openmpi"),
+        ("a\r\nb\r\n", "mpich"),
+        ("a:2\r\nb:2\r\n", "mpich"),
+        ("a // c\r\n", None),
+        ("a:2\nb slots=2\n", None),
+    ],
+)
+def test_a_file_that_a_launcher_would_refuse_is_written_anew(
+    text: str, family: str | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "hosts"
+    file.write_text(text, newline="")
+
+    expected = None if family is None else GivenHosts(file, family)
+    assert read_hostfile(file).given == expected
+
+
 def test_what_can_be_read_only_once_is_not_passed_on() -> None:
     reader, writer = os.pipe()
     os.write(writer, b"a slots=2\n")
@@ -187,6 +212,7 @@ def test_what_can_be_read_only_once_is_not_passed_on() -> None:
         ("$(reboot) slots=1", "hosts:1: host name '$(reboot)' is not usable"),
         ("a;b", "hosts:1: host name 'a;b' is not usable"),
         ("knoten-ä", "hosts:1: host name 'knoten-ä' is not usable"),
+        ("a:2:4", "hosts:1: host name 'a:2:4' is not usable: ':' belongs to addresses of IPv6"),
         ("a" * 300, "host name of 300 characters; at most 255"),
         ("# nothing\n\n", "hosts: the hostfile names no host"),
         ("", "hosts: the hostfile names no host"),

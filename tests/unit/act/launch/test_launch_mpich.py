@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairlead.act.launch import LaunchSpec, RankCpus
+from fairlead.act.launch import LaunchSpec, RankCpus, parse_hostfile
 from fairlead.act.launch.mpich import Mpich
 from fairlead.model.cluster import Cluster, Login
 from fairlead.model.placement import Placement
@@ -40,3 +40,16 @@ def test_cpus_that_were_chosen_replace_it(tmp_path: Path) -> None:
     spec = dataclasses.replace(PLACED, placement=together, cpus=cpus)
 
     assert hosts_of(spec, tmp_path) == "h0:2 user=me\nh1:2\n"
+
+
+# As mpiexec of MPICH 4.0.2 does with -hosts a,b,a and with a file of these lines.
+@pytest.mark.parametrize("hosts", ["h0:1\nh1:1\n", "h0:1\nh1:2\nh0:1\n", "h1\nh0:3\n"])
+def test_hosts_are_written_in_the_order_and_as_often_as_they_were_named(
+    hosts: str, tmp_path: Path
+) -> None:
+    named = parse_hostfile(hosts, "--host")
+    # More slots were seen to be used, as Hydra goes through the lines again for more ranks.
+    roomy = dataclasses.replace(named, slots=(9,) * named.num_hosts, bare_hosts=frozenset())
+
+    lines = [line if ":" in line else f"{line}:1" for line in hosts.splitlines()]
+    assert hosts_of(LaunchSpec(("p",), 12, roomy), tmp_path).splitlines() == lines

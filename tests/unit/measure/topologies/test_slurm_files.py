@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fairlead.errors import InputError
 from fairlead.measure.topologies.catalogue import Given, import_topology
 from fairlead.model.topology import Topology
 
@@ -132,3 +133,11 @@ def test_no_route_between_parts_is_unknown(tmp_path: Path) -> None:
     topology = imported(tmp_path, text)
 
     assert np.isnan(hops(topology, "n1", "x1")[0][1])
+
+
+def test_a_block_that_is_named_twice_is_refused_as_slurm_does(tmp_path: Path) -> None:
+    file = tmp_path / "topology.conf"
+    file.write_text("BlockName=b1 Nodes=n[1-2]\nBlockName=b1 Nodes=n[3-4]\nBlockSizes=2\n")
+
+    with pytest.raises(InputError, match=r"topology\.conf:2: block 'b1' has already been"):
+        import_topology("slurm", Given(file))

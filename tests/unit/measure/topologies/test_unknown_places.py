@@ -160,3 +160,32 @@ def test_link_of_unknown_bandwidth_is_no_faster_than_the_slowest() -> None:
     found = cost_network(["a", "b", "c"], "bw", hop * 0, hop, capacity)
 
     assert found.bandwidth_Bps[0, 2] == 1e9
+
+
+def machines(kind: str, *named: tuple[str, list[str]]) -> str:
+    """Machines of these names, which may come again, below cluster, block and subblock."""
+    if kind == "aws":
+        listed = [{"InstanceId": name, "NetworkNodes": place} for name, place in named]
+        return json.dumps({"Instances": listed})
+    levels = ("cluster", "block", "subblock", "host")
+    places = [dict(zip(levels, [*place, name], strict=True)) for name, place in named]
+    return json.dumps(
+        [
+            {"name": name, "resourceStatus": {"physicalHostTopology": place}}
+            for (name, _), place in zip(named, places, strict=True)
+        ]
+    )
+
+
+@pytest.mark.parametrize("kind", ["aws", "gcp"])
+def test_a_name_in_two_places_is_in_none(tmp_path: Path, kind: str) -> None:
+    # Instances of two zones of a project of Google's may have one name.
+    near, far = ["t", "m", "b"], ["t", "n", "c"]
+    text = machines(kind, *((name, near) for name in "abw"), ("w", far), ("w", near), ("b", near))
+    topology = imported(tmp_path, kind, text)
+
+    found = hops(topology)
+
+    assert topology.hosts == ("a", "b", "w")
+    assert found[frozenset("aw")] == found[frozenset("bw")] > found[frozenset("ab")]
+    assert topology.problems[0] == "w is named again in another place: it is taken for none"

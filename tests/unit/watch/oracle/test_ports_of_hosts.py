@@ -138,6 +138,46 @@ BOND[-1] = gauge("node_network_speed_bytes", 2 * LINK_BPS, instance="n1:9100", d
         ),
         pytest.param(
             [
+                *nic("eth0", 0.8), *nic("eth1", 0.0), *nic("bond0", 0.8),
+                *facts("eth0", MAC, flags=0x1843), *facts("eth1", OTHER, flags=0x1843),
+                *facts("bond0", MAC, flags=0x1443),
+                gauge("node_bonding_slaves", 2, instance="n1:9100", master="bond0"),
+            ],
+            0.8, id="bond whose members keep their addresses, as IPoIB needs",
+        ),
+        pytest.param(
+            [
+                *nic("eth0", 0.6), *nic("eth1", 0.4), *nic("team0", 1.0), *nic("team0.7", 1.0),
+                *facts("eth0", MAC, flags=0x1003, name_assign_type=4, iface_id=2, iface_link=2),
+                *facts("eth1", MAC, flags=0x1003, name_assign_type=4, iface_id=3, iface_link=3),
+                *facts("team0", MAC, flags=0x1003, name_assign_type=3, iface_id=4, iface_link=4),
+                *facts("team0.7", MAC, flags=0x1003, name_assign_type=3, iface_id=5, iface_link=4),
+            ],
+            0.5, id="team of two ports of one address",
+        ),
+        pytest.param(
+            [
+                *nic("ens3", 0.8), *nic("ens3nsby", 0.1), *nic("enp4s0", 0.7), *nic("br0", 0.8),
+                *facts("ens3", MAC, flags=0x1003, name_assign_type=4),
+                *facts("ens3nsby", MAC, flags=0x1003, name_assign_type=4),
+                *facts("enp4s0", MAC, flags=0x1003, name_assign_type=4),
+                *facts("br0", MAC, flags=0x1003, name_assign_type=3),
+            ],
+            0.8, id="bridge above a virtual function with its stand-by (net_failover)",
+        ),
+        pytest.param(
+            [
+                *nic("eth0", 0.8),
+                *(
+                    entry
+                    for name in ("podman0", "vmbr0", "vnet0", "fwbr100i0", "nerdctl0", "tailscale0")
+                    for entry in nic(name, 0.2)
+                ),
+            ],
+            0.8, id="bridges and taps of further tools by their names",
+        ),
+        pytest.param(
+            [
                 *nic("ens1", 0.8), *nic("fabricbr", 0.8),
                 *facts("ens1", MAC, name_assign_type=4),
                 *facts("fabricbr", OTHER, name_assign_type=3),
