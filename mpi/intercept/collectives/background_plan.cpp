@@ -33,6 +33,9 @@ bool are_same(Schedule one, const Schedule& other) {
 }
 
 Replanned replanned(const PlanningTask& task) {
+  if (task.schedule.num_hosts == 0) {
+    return {.schedule = task.planner.write(task.request, task.network)};
+  }
   Replanned found{.predicted_s = executors::predicted_s(task.network.measured(), task.schedule)};
   const double most = 1 + task.min_ratio;
   const double before_s = task.schedule.predicted_s;
