@@ -40,7 +40,7 @@ from fairlead.act.launch import detect
 from fairlead.files.archive import write_text
 from fairlead.lab import Lab, Scenario
 
-PROGRAMS["nbody-long"] = Program(("nbody", "--bodies", "2048", "--steps", "300"), num_ranks=16)
+PROGRAMS["nbody-long"] = Program(("nbody", "--bodies", "2048", "--steps", "150"), num_ranks=16)
 OPTIONS = {
     "launcher": [],
     "first": [],

@@ -127,7 +127,10 @@ void DriftWatch::consider(PlannedCalls& calls, Members& members, const ScheduleP
   count(members, {.calls = calls.times.num_calls(), .windows = 1, .agreements_s = agreement_s_});
   calls.times.begin_window(agreed.agreement_s, agreed.call_s);
   if (calls.planning) {
-    if (!agreed.is_planned) return;
+    if (!agreed.is_planned) {
+      calls.times.shorten_window();
+      return;
+    }
     Planning planning = std::move(*calls.planning);
     calls.planning.reset();
     take_untimed(calls, planning, members);

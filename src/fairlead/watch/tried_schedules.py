@@ -40,7 +40,7 @@ class TriedSchedule(pydantic.BaseModel, frozen=True, extra="forbid"):
 
     @property
     def is_used(self) -> bool:
-        """Whether calls followed it at the end of the run."""
+        """Whether it was faster, and followed, perhaps not to the end of the run."""
         return self.end == "used"
 
     @property

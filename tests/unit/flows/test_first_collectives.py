@@ -141,6 +141,7 @@ def test_the_sentence_names_what_each_call_followed() -> None:
         tried("used"),
         tried("slower", operation="reduce"),
         tried("unpromising", operation="allgather"),
+        tried("used", message_bytes=7),
         tried("left", message_bytes=7),
     ]
     sentence = tried_sentence(of_calls)

@@ -104,9 +104,13 @@ def tried_sentence(tried: Sequence[TriedSchedule]) -> str:
     """What became of the schedules of a run, for a user."""
     if not tried:
         return "all by the MPI; no call was made often enough to compare schedules"
+    left = {_call(one) for one in tried if one.end == "left"}
     parts = []
     for end, what in _ENDS.items():
-        calls = dict.fromkeys(_describe(one) for one in tried if one.end == end)
+        of_end = (
+            one for one in tried if one.end == end and (not one.is_used or _call(one) not in left)
+        )
+        calls = dict.fromkeys(_describe(one) for one in of_end)
         parts += [f"{what} {', '.join(calls)}"] if calls else []
     return "; ".join(parts)
 
@@ -119,9 +123,14 @@ _ENDS = {
 }
 
 
+def _call(one: TriedSchedule) -> str:
+    return f"{one.operation} of {format_size(one.message_bytes)}"
+
+
 def _describe(one: TriedSchedule) -> str:
-    call = f"{one.operation} of {format_size(one.message_bytes)}"
-    return f"{call} by {one.method} ({one.saved_ratio:.0%} less time)" if one.is_used else call
+    if not one.is_used:
+        return _call(one)
+    return f"{_call(one)} by {one.method} ({one.saved_ratio:.0%} less time)"
 
 
 def _facts_of(one: Promise) -> dict[str, Any]:
