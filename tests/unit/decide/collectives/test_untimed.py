@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from fairlead.decide.collectives.untimed import (
     SHOWN_ERRORS,
     UNTIMED_OPERATIONS,
     UNTIMED_SIZES,
+    UntimedSchedules,
     choose_untimed,
     predict_native,
     predict_schedule,
@@ -30,8 +32,13 @@ def placed(known: fl.Network, slots: int = 2) -> fl.Placement:
     return fl.Placement(known.hosts, host_of_rank, method="launcher")
 
 
+def chosen(known: fl.Network, slots: int = 2) -> UntimedSchedules:
+    """However busy this machine is."""
+    return choose_untimed(known, placed(known, slots), budget_s=math.inf)
+
+
 def test_a_schedule_is_tried_where_it_saves_more_than_its_kind_was_off() -> None:
-    found = choose_untimed(FAR_RACKS, placed(FAR_RACKS))
+    found = chosen(FAR_RACKS)
 
     assert len(found.promises) == len(UNTIMED_OPERATIONS) * len(UNTIMED_SIZES)
     assert found.taken
@@ -41,7 +48,7 @@ def test_a_schedule_is_tried_where_it_saves_more_than_its_kind_was_off() -> None
 
 
 def test_a_rule_asks_for_as_much_of_the_calls_as_its_kind_was_off() -> None:
-    found = choose_untimed(FAR_RACKS, placed(FAR_RACKS))
+    found = chosen(FAR_RACKS)
 
     assert found.rules
     for rule in found.rules:
@@ -54,7 +61,7 @@ def test_a_rule_asks_for_as_much_of_the_calls_as_its_kind_was_off() -> None:
 def test_on_an_even_network_hardly_anything_is() -> None:
     even = network(np.full((8, 8), 1e8))
 
-    found = choose_untimed(even, placed(even))
+    found = chosen(even)
 
     # Only a long broadcast, which one tree without segments sends level by level.
     assert {one.kind.operation for one in found.taken} <= {"bcast"}
@@ -63,7 +70,7 @@ def test_on_an_even_network_hardly_anything_is() -> None:
 
 def test_of_a_kind_without_a_shown_error_nothing_is_used() -> None:
     methods = {(one.kind.operation, one.method.removesuffix("_8k").removesuffix("_64k"))
-               for one in choose_untimed(FAR_RACKS, placed(FAR_RACKS)).promises}  # fmt: skip
+               for one in chosen(FAR_RACKS).promises}  # fmt: skip
 
     assert methods <= SHOWN_ERRORS.keys()
     assert shown_error("reduce", "pipeline_8k") == np.inf
