@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What does the first run of a program gain? Plain `fairlead run`, empty cache, against `mpirun`.
 
-In each round a program runs by the launcher alone, as the first run of the plain command, and as
-that with `--relay never`, in an order that rotates. Compared are the program's own times. Printed
-is for each program and cloud the time as part of the launcher's (median of the rounds, with the
-interval of the median), in how many rounds the first run had relays, and how long the whole first
-command took.
+In each round a program runs by the launcher alone, as the first run of the plain command, as that
+with `--relay never`, and as that with `--tune never`, in an order that rotates. Compared are the
+program's own times. Printed is for each program and cloud the time as part of the launcher's
+(median of the rounds, with the interval of the median), in how many rounds the first run had relays
+and followed schedules, what became of collectives in each, how long the whole first command took,
+and how many processes of the machine were busy or ready in the minute before each run.
+`--program nbody-long` is dominated by broadcasts of 48 KiB.
 
 python bench/run/first_run.py     some minutes for each cell; --short for one cell, one round
 """
@@ -38,7 +40,14 @@ from fairlead.act.launch import detect
 from fairlead.files.archive import write_text
 from fairlead.lab import Lab, Scenario
 
-WAYS = ("launcher", "first", "first without relays")
+PROGRAMS["nbody-long"] = Program(("nbody", "--bodies", "2048", "--steps", "150"), num_ranks=16)
+OPTIONS = {
+    "launcher": [],
+    "first": [],
+    "first without relays": ["--relay", "never"],
+    "first without schedules": ["--tune", "never"],
+}
+WAYS = tuple(OPTIONS)
 
 
 @dataclasses.dataclass
@@ -49,6 +58,9 @@ class Cell:
         program_s: What the program says that it took.
         command_s: What the command took.
         why_relays: Why the first run had relays or had none, of each round.
+        why_collectives: The same of collectives.
+        collectives: What became of them in the plain first run, of each round.
+        busy: Load average of one minute before each run.
     """
 
     scenario: str
@@ -56,6 +68,14 @@ class Cell:
     program_s: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     command_s: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     why_relays: list[str] = dataclasses.field(default_factory=list)
+    why_collectives: list[str] = dataclasses.field(default_factory=list)
+    collectives: list[str] = dataclasses.field(default_factory=list)
+    busy: list[float] = dataclasses.field(default_factory=list)
+
+    @property
+    def num_scheduled(self) -> int:
+        """Rounds in which calls of the first run followed schedules."""
+        return sum(line.startswith("by schedules") for line in self.collectives)
 
     @property
     def num_relayed(self) -> int:
@@ -69,6 +89,7 @@ class Cell:
         return dataclasses.asdict(self) | {
             "rounds": len(launcher_s),
             "num_relayed": self.num_relayed,
+            "num_scheduled": self.num_scheduled,
             "ratios": {
                 way: [float(np.median(each)), *median_interval(each)]
                 for way, each in ratios.items()
@@ -87,7 +108,9 @@ def main() -> None:
             for name in options.program:
                 cells.append(measured(lab, scenario, name, options).facts())
                 print(row(cells[-1]), flush=True)
-                print(*(f"  {why}" for why in cells[-1]["why_relays"]), sep="\n", flush=True)
+                for subject in ("why_relays", "why_collectives", "collectives"):
+                    lines = [f"  {subject}: {line}" for line in cells[-1][subject]]
+                    print(*lines, sep="\n", flush=True)
     if options.output is not None:
         written = {"kind": "first-run", "slower": options.slower, "cells": cells}
         write_text(options.output, json.dumps(written, indent=1) + "\n")
@@ -106,12 +129,18 @@ def measured(lab: Lab, scenario: str, name: str, options: argparse.Namespace) ->
         program = dataclasses.replace(program, num_ranks=num_ranks)
     for number in range(options.rounds):
         for way in in_turn(number):
+            cell.busy.append(os.getloadavg()[0])
             with tempfile.TemporaryDirectory() as empty:
                 program_s, command_s, lines = run(lab, program, Path(empty), way)
             cell.program_s.setdefault(way, []).append(program_s)
             cell.command_s.setdefault(way, []).append(command_s)
             if way == "first":
-                cell.why_relays += re.findall(r"relays: ((?:not )?taken in this run: .*)", lines)
+                taken = "((?:not )?taken in this run: .*)"
+                cell.why_relays += re.findall(f"relays: {taken}", lines)
+                cell.why_collectives += re.findall(f"collectives: {taken}", lines)
+                cell.collectives += re.findall(
+                    r"^fairlead: collectives: ((?:by schedules|by the MPI|all by).*)", lines, re.M
+                )
     return cell
 
 
@@ -123,7 +152,7 @@ def in_turn(number: int) -> Iterator[str]:
 
 def run(lab: Lab, program: Program, home: Path, way: str) -> tuple[float, float, str]:
     """Seconds that the program prints, those of the command, and its lines."""
-    given = ["--relay", "never"] if way == "first without relays" else []
+    given = OPTIONS[way]
     job = ["-n", str(program.num_ranks), "--hostfile", str(lab.hostfile)]
     start = (
         [str(detect().path), *job]
@@ -148,8 +177,9 @@ def row(cell: dict[str, Any]) -> str:
     seconds = ", ".join(f"{way} {np.median(each):.1f}" for way, each in cell["command_s"].items())
     return (
         f"{cell['scenario']} | {cell['program']} | {cell['rounds']} rounds | of the launcher's "
-        f"time: {parts} | relays in {cell['num_relayed']} | seconds: launcher "
-        f"{np.median(cell['program_s']['launcher']):.2f}, of commands: {seconds}"
+        f"time: {parts} | relays in {cell['num_relayed']}, schedules in "
+        f"{cell['num_scheduled']} | busy {min(cell['busy']):.0f} to {max(cell['busy']):.0f} | "
+        f"seconds: launcher {np.median(cell['program_s']['launcher']):.2f}, of commands: {seconds}"
     )
 
 

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "collectives/current_network.hpp"
 #include "fairlead/collectives/planning.hpp"
 #include "fairlead/without_signals.hpp"
 #include "pmpi/simulated.hpp"
@@ -33,6 +34,10 @@ bool are_same(Schedule one, const Schedule& other) {
 }
 
 Replanned replanned(const PlanningTask& task) {
+  // Programs make communicators again and again.
+  if (task.schedule.num_hosts == 0) {
+    return {.schedule = task.planner.planned(task.request, current_network())};
+  }
   Replanned found{.predicted_s = executors::predicted_s(task.network.measured(), task.schedule)};
   const double most = 1 + task.min_ratio;
   const double before_s = task.schedule.predicted_s;

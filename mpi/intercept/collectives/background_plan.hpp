@@ -16,7 +16,7 @@ struct PlanningTask {
   SchedulePlanner planner;
   PlanRequest request;
   NetworkPlan network;                       ///< between the planner's hosts, as it is now
-  fairlead::collectives::Schedule schedule;  ///< in use
+  fairlead::collectives::Schedule schedule;  ///< in use; of no host: none is
   /// Nothing is planned unless the time of the schedule in use moves further than this.
   double min_ratio = 0.0;
 };

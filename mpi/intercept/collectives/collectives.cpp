@@ -7,6 +7,7 @@
 #include "collectives/communicator_schedules.hpp"
 #include "collectives/current_network.hpp"
 #include "collectives/drift_counts.hpp"
+#include "collectives/tried_schedules.hpp"
 #include "plan/world_hosts.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "session/feature.hpp"
@@ -57,7 +58,9 @@ void end() noexcept try {
   forget_schedules(comm_world());
   forget_schedules(comm_self());
   const CollectivesState& state = collectives_state();
-  if (state.plan.drift.is_on()) write_drift_counts(state.rank);
+  if (!state.plan.drift.is_on()) return;
+  write_drift_counts(state.rank);
+  write_tried(state.rank);
 } catch (...) {
   complain("what was kept of them cannot be freed");
 }

@@ -76,9 +76,10 @@ class CommunicatorSchedules {
     });
     if (rule == rules_.end()) return {};
     PlannedCalls& planned = planned_for(**rule, call);
-    if (planned.schedule == nullptr || !can_follow(*planned.schedule, call)) return {};
     // Calls of another size in the class take other times: they do not show changes of the network.
     const bool is_watched = planned.times.is_on() && call.bytes == planned.request.bytes;
+    if (planned.schedule == nullptr && !(planned.untimed && is_watched)) return {};
+    if (planned.schedule != nullptr && !can_follow(*planned.schedule, call)) return {};
     const executors::Schedule* next = is_watched ? planned.next() : planned.schedule.get();
     if (next != nullptr && !can_follow(*next, call)) next = planned.schedule.get();
     return {.schedule = next, .members = members_, .watched = is_watched ? &planned : nullptr};
@@ -124,6 +125,7 @@ class CommunicatorSchedules {
     const PlanRequest request{.rule = &rule, .root = root, .bytes = planned_bytes(call.bytes)};
     const CurrentNetwork& network = current_network();
     const int version = network.version();
+    if (rule.least_saved_ratio) return watch_untimed(key, request, version);
     auto schedule = planner_.plan(*members_, request, network);
     const double predicted_s = schedule == nullptr ? 0.0 : schedule->predicted_s;
     PlannedCalls planned{.request = request,
@@ -131,6 +133,17 @@ class CommunicatorSchedules {
                          .times = {predicted_s, collectives_state().plan.drift},
                          .version = version};
     return schedules_.emplace(key, std::move(planned)).first->second;
+  }
+
+  /// The MPI's own calls: nothing is planned before some of them were timed.
+  PlannedCalls& watch_untimed(const Key& key, const PlanRequest& request, int version) {
+    PlannedCalls calls{.request = request,
+                       .schedule = nullptr,
+                       .times = {0.0, collectives_state().plan.drift},
+                       .version = version,
+                       .untimed = UntimedRule{}};
+    calls.times.shorten_window();
+    return schedules_.emplace(key, std::move(calls)).first->second;
   }
 
   std::vector<int> host_of_rank_;  ///< index in the hosts of the planner

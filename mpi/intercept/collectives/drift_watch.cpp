@@ -11,6 +11,7 @@
 #include "collectives/current_network.hpp"
 #include "collectives/drift_counts.hpp"
 #include "collectives/pair_probe.hpp"
+#include "collectives/tried_schedules.hpp"
 #include "plan/world_hosts.hpp"
 #include "pmpi/clock.hpp"
 #include "pmpi/mpi_symbols.hpp"
@@ -45,7 +46,7 @@ void begin_planning(Planning& planning, const PlannedCalls& calls, const Members
   planning.plan.emplace(PlanningTask{.planner = planner,
                                      .request = calls.request,
                                      .network = std::move(network),
-                                     .schedule = *calls.schedule,
+                                     .schedule = calls.schedule ? *calls.schedule : Schedule{},
                                      .min_ratio = min_ratio});
 }
 
@@ -65,25 +66,17 @@ void print_replacement(const Schedule& old, bool is_by_mpi, const SchedulePlanne
 void DriftWatch::check(PlannedCalls& calls, Members& members, const SchedulePlanner& planner) {
   if (calls.challenger) {
     compare(calls, *calls.challenger, members, planner);
+  } else if (calls.untimed) {
+    consider(calls, members, planner);
   } else {
     agree(calls, members, planner);
   }
 }
 
 void DriftWatch::agree(PlannedCalls& calls, Members& members, const SchedulePlanner& planner) {
-  CurrentNetwork& network = current_network();
-  const double begin_s = now_s();
-  const double wait_s = network.wait_s(expected_probe_s(probe_s_, members.num_hosts()));
+  const CurrentNetwork& network = current_network();
   const bool is_outdated = is_planner(members) && network.version() > calls.version;
-  const bool is_planned =
-      calls.planning && calls.planning->plan && calls.planning->plan->is_ready();
-  const AgreedTimes agreed = agree_on_times(members, calls.schedule->operation,
-                                            {.call_s = calls.times.median_s(),
-                                             .agreement_s = agreement_s_,
-                                             .wait_s = wait_s,
-                                             .is_outdated = is_outdated,
-                                             .is_planned = is_planned});
-  agreement_s_ = now_s() - begin_s;
+  const AgreedTimes agreed = agree_on_window(calls, is_outdated, members);
   const bool has_drifted = calls.times.has_drifted(agreed.call_s);
   count(members, {.calls = calls.times.num_calls(),
                   .windows = 1,
@@ -107,6 +100,90 @@ void DriftWatch::agree(PlannedCalls& calls, Members& members, const SchedulePlan
   } else if (has_drifted) {
     check_network(calls, agreed, members, planner);
   }
+}
+
+AgreedTimes DriftWatch::agree_on_window(const PlannedCalls& calls, bool is_outdated,
+                                        Members& members) {
+  const double begin_s = now_s();
+  const double wait_s = current_network().wait_s(expected_probe_s(probe_s_, members.num_hosts()));
+  const bool is_planned =
+      calls.planning && calls.planning->plan && calls.planning->plan->is_ready();
+  const AgreedTimes agreed = agree_on_times(members, calls.request.rule->operation,
+                                            {.call_s = calls.times.median_s(),
+                                             .agreement_s = agreement_s_,
+                                             .wait_s = wait_s,
+                                             .is_outdated = is_outdated,
+                                             .is_planned = is_planned});
+  agreement_s_ = now_s() - begin_s;
+  return agreed;
+}
+
+/// The MPI's own calls were timed. After enough of them a schedule is planned.
+void DriftWatch::consider(PlannedCalls& calls, Members& members, const SchedulePlanner& planner) {
+  const AgreedTimes agreed = agree_on_window(calls, false, members);
+  UntimedRule& untimed = *calls.untimed;
+  untimed.num_calls += calls.times.num_calls();
+  untimed.native_s = agreed.call_s;
+  count(members, {.calls = calls.times.num_calls(), .windows = 1, .agreements_s = agreement_s_});
+  calls.times.begin_window(agreed.agreement_s, agreed.call_s);
+  if (calls.planning) {
+    if (!agreed.is_planned) {
+      calls.times.shorten_window();
+      return;
+    }
+    Planning planning = std::move(*calls.planning);
+    calls.planning.reset();
+    take_untimed(calls, planning, members);
+  } else if (untimed.is_worth_planning()) {
+    calls.version = current_network().version();
+    begin_planning(calls.planning.emplace(), calls, members, planner,
+                   current_network().select(planner.hosts()), 0.0);
+    calls.times.shorten_window();
+  }
+}
+
+/// What was planned is compared with the MPI's own calls if it promises enough.
+void DriftWatch::take_untimed(PlannedCalls& calls, Planning& planning, const Members& members) {
+  const double begin_s = now_s();
+  Replanned found = planning.plan ? planning.plan->take() : Replanned{};
+  auto schedule = SchedulePlanner::share(members, std::move(found.schedule));
+  const double stop_s = now_s() - begin_s;
+  current_network().note_stop(stop_s + found.planning_s);
+  count(members, {.longest_stop_s = stop_s, .planning_s = found.planning_s});
+  const double native_s = calls.untimed->native_s;
+  const double least_ratio = calls.request.rule->least_saved_ratio.value_or(0.0);
+  if (schedule != nullptr && schedule->predicted_s < native_s * (1 - least_ratio)) {
+    calls.challenger = Challenger{.schedule = std::move(schedule)};
+    return;
+  }
+  if (schedule != nullptr && is_planner(members)) {
+    note_tried({.request = calls.request,
+                .end = TrialEnd::unpromising,
+                .predicted_s = schedule->predicted_s,
+                .native_s = native_s});
+  }
+  calls.untimed.reset();
+}
+
+void DriftWatch::end_untimed(PlannedCalls& calls, Challenger& challenger, const PairTimes& times,
+                             bool is_used, Members& members) {
+  const double predicted_s = challenger.schedule->predicted_s;
+  if (is_planner(members)) {
+    note_tried({.request = calls.request,
+                .end = is_used ? TrialEnd::used : TrialEnd::slower,
+                .predicted_s = predicted_s,
+                .native_s = times.old_s,
+                .schedule_s = times.new_s});
+  }
+  if (is_used) {
+    calls.replace(std::move(challenger.schedule));
+    calls.compared_s = times.new_s;
+    calls.times.restart(predicted_s);
+  }
+  calls.untimed.reset();
+  calls.challenger.reset();
+  // A later schedule may get the address of the one that is gone.
+  members.forget();
 }
 
 void DriftWatch::probe(Members& members) {
@@ -164,7 +241,7 @@ void DriftWatch::take_plan(PlannedCalls& calls, Planning& planning, const Member
 void DriftWatch::compare(PlannedCalls& calls, Challenger& challenger, Members& members,
                          const SchedulePlanner& planner) {
   const PairTimes times = agree_on_pair(
-      members, calls.schedule->operation,
+      members, calls.request.rule->operation,
       {.old_s = challenger.comparison.old_s(), .new_s = challenger.comparison.new_s()});
   CurrentNetwork& network = current_network();
   network.note_stop(std::max(0.0, times.new_s - times.old_s));
@@ -173,7 +250,18 @@ void DriftWatch::compare(PlannedCalls& calls, Challenger& challenger, Members& m
   const bool is_replaced = verdict == Verdict::is_replaced;
   const bool is_by_mpi = challenger.schedule == nullptr;
   count(members, {.comparisons = 1, .replacements = is_replaced ? 1U : 0U});
+  if (calls.untimed) {
+    end_untimed(calls, challenger, times, is_replaced, members);
+    return;
+  }
   if (is_replaced) {
+    if (is_by_mpi && is_planner(members)) {
+      note_tried({.request = calls.request,
+                  .end = TrialEnd::left,
+                  .predicted_s = calls.schedule->predicted_s,
+                  .native_s = times.new_s,
+                  .schedule_s = times.old_s});
+    }
     if (is_planner(members)) print_replacement(*calls.schedule, is_by_mpi, planner, times);
     if (challenger.probed) {
       network.keep(planner.hosts(), *challenger.probed);

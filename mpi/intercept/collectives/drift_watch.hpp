@@ -27,6 +27,19 @@ struct Challenger {
   ScheduleComparison comparison{};
 };
 
+/// The MPI's own calls, as long as a schedule that was never timed may still replace them.
+struct UntimedRule {
+  std::uint64_t num_calls = 0;  ///< in windows that are complete
+  double native_s = 0.0;        ///< of a call in the last one; the same on all ranks
+
+  /// A comparison costs a schedule, and at worst three calls by it. Before it, calls have taken
+  /// longer than that, so as many still to come would repay it.
+  static constexpr double kLeastSeen_s = 0.1;
+  [[nodiscard]] bool is_worth_planning() const {
+    return static_cast<double>(num_calls) * native_s >= kLeastSeen_s;
+  }
+};
+
 /// Rank 0 plans for calls, which go on by the schedule in use.
 struct Planning {
   /// What was probed of the network on which it plans; none: it is kept already.
@@ -48,6 +61,8 @@ struct PlannedCalls {
   /// What calls by this schedule took when the MPI's own were tried last, on the network on which
   /// it is predicted; 0: they were not.
   double compared_s = 0.0;
+  /// Without a schedule: one may still begin.
+  std::optional<UntimedRule> untimed{};
 
   /// Whether the next call is one by which ranks agree.
   [[nodiscard]] bool is_due() const {
@@ -91,9 +106,10 @@ struct PlannedCalls {
 class DriftWatch {
  public:
   /// All ranks agree on times. Calls that take longer than predicted are compared with the MPI's
-  /// own, which are used from then on where they are faster. Where times have drifted pairs are
-  /// probed again, once for all calls of the communicator; if that explains it, a new schedule is
-  /// planned while the program goes on, and replaces the old one only where it turns out faster.
+  /// own, which are used from then on where they are faster. The MPI's own calls are compared with
+  /// a schedule that was never timed, where that promises enough. Where times have drifted pairs
+  /// are probed again, once for all calls of the communicator; if that explains it, a new schedule
+  /// is planned while the program goes on, and replaces the old one only where it turns out faster.
   /// @pre calls.is_due()
   void check(PlannedCalls& calls, fairlead::collectives::Members& members,
              const SchedulePlanner& planner);
@@ -101,6 +117,14 @@ class DriftWatch {
  private:
   void agree(PlannedCalls& calls, fairlead::collectives::Members& members,
              const SchedulePlanner& planner);
+  void consider(PlannedCalls& calls, fairlead::collectives::Members& members,
+                const SchedulePlanner& planner);
+  AgreedTimes agree_on_window(const PlannedCalls& calls, bool is_outdated,
+                              fairlead::collectives::Members& members);
+  static void take_untimed(PlannedCalls& calls, Planning& planning,
+                           const fairlead::collectives::Members& members);
+  static void end_untimed(PlannedCalls& calls, Challenger& challenger, const PairTimes& times,
+                          bool is_used, fairlead::collectives::Members& members);
   void check_network(PlannedCalls& calls, const AgreedTimes& agreed,
                      fairlead::collectives::Members& members, const SchedulePlanner& planner);
   void probe(fairlead::collectives::Members& members);

@@ -56,8 +56,18 @@ std::int32_t read_num_ranks(const json::Value& rule) {
   return static_cast<std::int32_t>(value->whole_number(1, kMaxRanks));
 }
 
+/// None where it is missing or a null.
+std::optional<double> read_least_saving(const json::Value& rule) {
+  const auto value = rule.find("least_saved_ratio");
+  if (!value || value->is_null()) return std::nullopt;
+  const double ratio = value->number(json::Allowed::not_negative);
+  if (ratio >= 1) value->refuse("expected less than 1");
+  return ratio;
+}
+
 CollectiveRule read_rule(const json::Value& value, std::size_t num_hosts) {
-  value.allow_only({"operation", "min_bytes", "max_bytes", "hosts", "num_ranks", "method"});
+  value.allow_only(
+      {"operation", "min_bytes", "max_bytes", "hosts", "num_ranks", "method", "least_saved_ratio"});
   const planning::Operation operation = read_operation(value.at("operation"));
   const std::int64_t min_bytes = value.at("min_bytes").whole_number(0, kMaxBytes);
   const json::Value max_bytes = value.at("max_bytes");
@@ -67,7 +77,8 @@ CollectiveRule read_rule(const json::Value& value, std::size_t num_hosts) {
               max_bytes.is_null() ? kMaxBytes : max_bytes.whole_number(min_bytes, kMaxBytes)),
           .hosts = read_hosts(value.at("hosts"), num_hosts),
           .num_ranks = read_num_ranks(value),
-          .method = read_method(value.at("method"), operation)};
+          .method = read_method(value.at("method"), operation),
+          .least_saved_ratio = read_least_saving(value)};
 }
 
 DriftRule read_drift_rule(const json::Value& root) {
@@ -107,6 +118,10 @@ CollectivesPlan parse_collectives_plan(const PlanFile& network, const PlanFile& 
   if (!plan.is_reproducible) plan.drift = drift;
   for (const json::Value& rule : root.at("rules").items()) {
     plan.rules.push_back(read_rule(rule, plan.network.num_hosts()));
+    // Such a schedule is used after a comparison alone.
+    if (plan.rules.back().least_saved_ratio && !plan.drift.is_on()) {
+      rule.at("least_saved_ratio").refuse("needs max_drift_ratio, and a plan not reproducible");
+    }
   }
   return plan;
 }

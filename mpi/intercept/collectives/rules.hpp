@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct CollectiveRule {
   std::vector<std::int32_t> hosts{};
   std::int32_t num_ranks = 0;  ///< of the communicator; 0: any
   std::string method{};
+  /// None: the method was timed, and calls follow it from the first one on. Else it was only
+  /// predicted: calls are the MPI's own until it is predicted to save this part of their time, and
+  /// compared with it in turns.
+  std::optional<double> least_saved_ratio{};
 
   /// @param on_hosts  those of the communicator, ascending
   [[nodiscard]] bool is_for(const std::vector<std::int32_t>& on_hosts,

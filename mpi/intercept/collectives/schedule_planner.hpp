@@ -46,6 +46,11 @@ class SchedulePlanner {
       const fairlead::collectives::Members& members, const PlanRequest& request,
       const CurrentNetwork& current) const;
 
+  /// What this process has planned before, or plans now, within the limit above; else nothing.
+  /// Local; threads may use it at the same time.
+  [[nodiscard]] std::string planned(const PlanRequest& request,
+                                    const CurrentNetwork& current) const;
+
   /// The schedule as text, which every rank can read; nothing where planning fails, which is said.
   /// Local.
   [[nodiscard]] std::string write(const PlanRequest& request,
@@ -58,10 +63,6 @@ class SchedulePlanner {
       const fairlead::collectives::Members& members, std::string text);
 
  private:
-  /// What rank 0 has planned before, or plans now.
-  [[nodiscard]] std::string planned(const PlanRequest& request,
-                                    const CurrentNetwork& current) const;
-
   std::vector<std::int32_t> hosts_;
   std::vector<std::int32_t> ranks_of_host_;
 };

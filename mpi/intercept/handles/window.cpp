@@ -17,7 +17,7 @@ HandleFacts<MPI_Win, Window>& windows() {
   return *instance;
 }
 
-std::shared_ptr<const Window> describe(MPI_Win win) {
+std::shared_ptr<const Window> describe_window(MPI_Win win) {
   MPI_Group targets{};
   mpi().Win_get_group(win, &targets);
   auto described = std::make_shared<Window>(Window{world_ranks_of(targets)});
@@ -28,7 +28,7 @@ std::shared_ptr<const Window> describe(MPI_Win win) {
 }  // namespace
 
 FoundFacts<Window> find_window(MPI_Win win) {
-  return windows().find(win, &describe);
+  return windows().find(win, &describe_window);
 }
 
 void begin_window_release(MPI_Win win) {

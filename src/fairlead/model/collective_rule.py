@@ -21,6 +21,9 @@ class CollectiveRule:
             vector of bcast, reduce and allreduce, one rank's block of the others.
         hosts: For communicators whose processes are on exactly these hosts; None: for all.
         num_ranks: For communicators of so many ranks; None: for all.
+        least_saved_ratio: None: the method was timed, and calls follow it. Else it was only
+            predicted: calls are the MPI's own until it is predicted to save this part of the time
+            that they take, and is then compared with them; >= 0, < 1.
     """
 
     operation: str
@@ -29,6 +32,7 @@ class CollectiveRule:
     max_bytes: int | None
     hosts: frozenset[str] | None = None
     num_ranks: int | None = None
+    least_saved_ratio: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)

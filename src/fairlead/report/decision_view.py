@@ -8,6 +8,7 @@ from typing import Any
 
 from fairlead.decide.expected_gain import TOLERATED_RATIO
 from fairlead.report.learned_view import describe_learned
+from fairlead.report.levers_view import did_sentence
 from fairlead.report.page_table import facts, table
 from fairlead.report.scales import SECONDS, human
 
@@ -39,12 +40,13 @@ def decision_body(steps: Steps) -> str:
     features = steps.get("expected", {}).get("features") or {}
     body = facts(rows)
     if features:
+        levers = steps.get("decision", {}).get("levers") or {}
         taken = [
             (
                 name,
                 "used" if plan.get("is_taken") else "not used",
                 _words_of_saving(plan),
-                _why(plan),
+                _why(plan, levers.get(name, {})),
             )
             for name, plan in features.items()
         ]
@@ -102,5 +104,7 @@ def _words_of_saving(plan: Mapping[str, Any]) -> str:
     return "–" if share is None else f"{share * 100:.0f} %"
 
 
-def _why(plan: Mapping[str, Any]) -> str:
-    return str(plan.get("why") or "")
+def _why(plan: Mapping[str, Any], at_end: Mapping[str, Any]) -> str:
+    """The reason, and what a lever of a first run did."""
+    did = did_sentence(at_end)
+    return str(plan.get("why") or "") + (f"; what it did: {did}" if did else "")

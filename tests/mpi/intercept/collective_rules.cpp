@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules by which collectives follow schedules, without any MPI at work.
+#include <optional>
 #include <string>
 
 #include "../../core/catch.hpp"
@@ -90,6 +91,48 @@ TEST_CASE("rules: the plan says from what times drift, and what looking after th
   CHECK(by_default.max_cost_ratio == 0.005);
   CHECK(given.expected == Expected::predicted);
   CHECK(given.max_cost_ratio == 0.5);
+}
+
+namespace {
+
+/// A plan whose only rule has these fields, too.
+std::string untimed(const char* head, const char* fields) {
+  return std::string(R"({"format":"fairlead-collectives","version":2,"num_ranks":8,)") + head +
+         R"(,"rules":[{"operation":"bcast","min_bytes":1,"max_bytes":null,"hosts":null,)" +
+         R"("method":"forest")" + fields + "}]}";
+}
+
+std::string problem_of(const std::string& collectives) {
+  try {
+    (void)plan_of(collectives);
+  } catch (const fairlead::InputError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("rules: a method that was not timed has a saving that it has to promise") {
+  constexpr const char* kWatched = R"("is_reproducible":false,"max_drift_ratio":0.2)";
+  const auto ratio_of = [](const char* fields) {
+    return plan_of(untimed(kWatched, fields)).rules[0].least_saved_ratio;
+  };
+
+  CHECK(ratio_of("") == std::nullopt);
+  CHECK(ratio_of(R"(,"least_saved_ratio":null)") == std::nullopt);
+  CHECK(ratio_of(R"(,"least_saved_ratio":0.5)") == 0.5);
+  CHECK(problem_of(untimed(kWatched, R"(,"least_saved_ratio":1)")) ==
+        "C: rules[0]: least_saved_ratio: expected less than 1");
+}
+
+TEST_CASE("rules: a method that was not timed needs a watch, which compares it") {
+  constexpr const char* kProblem =
+      "C: rules[0]: least_saved_ratio: needs max_drift_ratio, and a plan not reproducible";
+  constexpr const char* kRatio = R"(,"least_saved_ratio":0.5)";
+
+  CHECK(problem_of(untimed(R"("is_reproducible":false)", kRatio)) == kProblem);
+  CHECK(problem_of(untimed(R"("is_reproducible":true,"max_drift_ratio":0.2)", kRatio)) == kProblem);
 }
 
 TEST_CASE("rules: what is wrong is refused by name") {

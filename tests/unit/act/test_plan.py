@@ -159,6 +159,17 @@ RULES = TunedCollectives(
 )
 
 
+def test_a_rule_that_was_not_timed_keeps_what_it_has_to_promise(tmp_path: Path) -> None:
+    untimed = CollectiveRule("bcast", "forest", 1, None, least_saved_ratio=0.5)
+    rules = TunedCollectives(4, (untimed,), drift=DriftRule())
+
+    write_collectives_plan(tmp_path, network("a.invalid", "b.invalid"), rules)
+
+    written = json.loads((tmp_path / "collectives.json").read_text())
+    assert written["rules"][0]["least_saved_ratio"] == 0.5
+    assert read_collectives_plan(tmp_path).rules == rules
+
+
 def test_collectives_are_the_documented_json(tmp_path: Path) -> None:
     write_collectives_plan(tmp_path, network("a.invalid", "b.invalid"), RULES)
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from fairlead.report.decision_view import decision_body
 from fairlead.report.learned_view import describe_learned
-from fairlead.report.levers_view import levers_of, view
+from fairlead.report.levers_view import did_sentence, levers_of, view
 from fairlead.watch.past_runs import past_runs
 
 LEVERS = {
@@ -41,6 +42,34 @@ def test_each_lever_has_a_line_with_what_was_expected_and_why(tmp_path: Path) ->
     shown = captured.get()
     assert "placement: not taken, expected saving 1% [-10%, 10%]: kept" in shown
     assert "relays: taken, not considered: asked for" in shown
+
+
+USED = {
+    "operation": "bcast", "message_bytes": 65536, "method": "forest_8k", "end": "used",
+    "predicted_s": 0.01, "native_s": 0.08, "schedule_s": 0.02,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("did", "sentence"),
+    [
+        ({"schedules": [USED]}, "by schedules bcast of 64 KiB by forest_8k (75% less time)"),
+        ({"schedules": []}, "all by the MPI; no call was made often enough to compare schedules"),
+        ({"relays": {"routers_bytes": 3 << 20}}, "routers carried 3 MiB"),
+        ({"schedules": [{"end": "later"}]}, ""),
+        ({"relays": None}, ""),
+        (None, ""),
+    ],
+)
+def test_what_a_lever_of_a_first_run_did_follows_the_reason(did: object, sentence: str) -> None:
+    facts = {"is_considered": True, "is_taken": True, "why": "promising", "did": did}
+    assert did_sentence(facts) == sentence
+
+    steps = {
+        "decision": {"levers": {"collectives": facts}},
+        "expected": {"features": {"collectives": {"is_taken": True, "why": "promising"}}},
+    }
+    assert f"promising; what it did: {sentence}" in decision_body(steps) or not sentence
 
 
 def test_a_folder_without_a_decision_has_none(tmp_path: Path) -> None:

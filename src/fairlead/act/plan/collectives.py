@@ -92,7 +92,8 @@ def read_collectives_plan(folder: Path | str) -> CollectivesPlan:
             )
         hosts = None if rule.hosts is None else frozenset(names[host] for host in rule.hosts)
         sizes = (rule.min_bytes, rule.max_bytes)
-        rules.append(CollectiveRule(rule.operation, rule.method, *sizes, hosts, rule.num_ranks))
+        kind = (rule.operation, rule.method, *sizes, hosts, rule.num_ranks)
+        rules.append(CollectiveRule(*kind, rule.least_saved_ratio))
     drift = None
     if record.max_drift_ratio is not None:
         drift = DriftRule(record.max_drift_ratio, record.drift_from, record.max_watching_ratio)
@@ -112,6 +113,7 @@ def _drift_fields(drift: DriftRule | None) -> dict[str, Any]:
 
 def _fields(rule: CollectiveRule, network: Network) -> dict[str, Any]:
     hosts = None if rule.hosts is None else sorted(map(network.index, rule.hosts))
+    untimed = {"least_saved_ratio": rule.least_saved_ratio}
     return {
         "operation": rule.operation,
         "min_bytes": rule.min_bytes,
@@ -119,6 +121,7 @@ def _fields(rule: CollectiveRule, network: Network) -> dict[str, Any]:
         "hosts": hosts,
         "num_ranks": rule.num_ranks,
         "method": rule.method,
+        **({} if rule.least_saved_ratio is None else untimed),
     }
 
 
@@ -133,6 +136,7 @@ class _Rule(pydantic.BaseModel, extra="forbid"):
     hosts: Annotated[list[Whole], pydantic.Field(min_length=1)] | None
     num_ranks: Annotated[int, pydantic.Field(ge=1)] | None = None
     method: str
+    least_saved_ratio: Annotated[float, pydantic.Field(ge=0, lt=1)] | None = None
 
 
 class _Collectives(pydantic.BaseModel, extra="forbid"):

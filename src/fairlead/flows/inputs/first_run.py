@@ -52,13 +52,15 @@ class FirstRun:
         plan: Finds out which pay by what can be measured before the program starts.
         planned: What was found; empty before the start.
         applied: Those with which the program was started.
-        done: What these did.
+        done: What these did, for the record of the end.
+        did: The same of each, by its name.
     """
 
     plan: Callable[[], Sequence[Lever]] = _plan_nothing
     planned: tuple[Lever, ...] = ()
     applied: tuple[Lever, ...] = ()
     done: dict[str, Any] = dataclasses.field(default_factory=dict)
+    did: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
 
     @property
     def is_relayed(self) -> bool:
@@ -68,9 +70,21 @@ class FirstRun:
         carried = self.done.get("relays")
         return carried is None or carried["routers_bytes"] > 0
 
+    @property
+    def is_tuned(self) -> bool:
+        """Whether collectives followed schedules, as far as that is known."""
+        if not any(lever.feature == "collectives" for lever in self.applied):
+            return False
+        tried = self.done.get("schedules")
+        return tried is None or any(one["end"] in ("used", "left") for one in tried)
+
     def levers(self) -> dict[str, dict[str, Any]]:
-        """The plan of each for the record."""
-        return {lever.feature: lever.facts() for lever in self.planned}
+        """The plan of each for the record, and what it did, where that is known."""
+        return {
+            lever.feature: lever.facts()
+            | ({"did": self.did[lever.feature]} if lever.feature in self.did else {})
+            for lever in self.planned
+        }
 
     @contextlib.contextmanager
     def begin(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
@@ -91,4 +105,5 @@ class FirstRun:
                     self.applied = (*self.applied, lever)
             yield spec
         for lever in self.applied:
-            self.done |= lever.outcome()
+            self.did[lever.feature] = lever.outcome()
+            self.done |= self.did[lever.feature]

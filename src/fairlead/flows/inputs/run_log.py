@@ -86,13 +86,18 @@ class RunLog:
             self.kept = history_store.recall(path, self._empty)
 
     def add_traced_run(
-        self, seconds: float | None, *, is_shared: bool = False, is_relayed: bool = False
+        self,
+        seconds: float | None,
+        *,
+        is_shared: bool = False,
+        is_relayed: bool = False,
+        is_tuned: bool = False,
     ) -> None:
         """Keep the time of a traced run, on the launcher's placement; None: there was none now."""
         if seconds is not None:
             self._add(
                 *("launcher", None, seconds, None),
-                is_traced=True, is_shared=is_shared, is_relayed=is_relayed,
+                is_traced=True, is_shared=is_shared, is_relayed=is_relayed, is_tuned=is_tuned,
             )  # fmt: skip
         self.write()
 

@@ -296,7 +296,10 @@ def prepare(
             # The time of one that was ended before says nothing about the program's.
             traced_s = None if program.is_stopped else program.seconds
             log.add_traced_run(
-                traced_s, is_shared=alongside.has_met(), is_relayed=first_run.is_relayed
+                traced_s,
+                is_shared=alongside.has_met(),
+                is_relayed=first_run.is_relayed,
+                is_tuned=first_run.is_tuned,
             )
             if program.is_users_run and program.lack:
                 raise NoTraceError(program.lack)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a first run gains: its messages are relayed where rates alone show that this pays.
+"""What a first run gains: relays and schedules of collectives, where rates alone promise enough.
 
-Nothing is known of the program yet, so nothing is placed, tuned or rehearsed. While it runs, the
-rule by which messages take paths compares these on its own messages.
+Nothing is known of the program yet, so nothing is placed, timed or rehearsed. While it runs, paths
+are compared on its own messages, and schedules with the MPI's own calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from fairlead.errors import Error
 from fairlead.flows.inputs.session import EarlyLook, Session, library_lack
 from fairlead.flows.request import Request
 from fairlead.flows.run.features import FeaturePlan
+from fairlead.flows.run.first_collectives import plan_first_collectives
 from fairlead.flows.run.relays import RelayedMessages, useful_paths
 from fairlead.narrator import Narrator
 
@@ -39,27 +40,46 @@ def plan_first_run(
         narrator: Prints what was found.
         look: Measures the network; called only where a lever may be had.
     """
-    if request.relays is None:
+    levers: dict[str, Callable[[EarlyLook], FeaturePlan]] = {}
+    if request.relays is not None:
+        levers["relays"] = lambda early: _plan_relays(*early)
+    if request.collectives.tune == "auto" and request.collectives.plan is None:
+        levers["collectives"] = lambda early: plan_first_collectives(early.session)
+    plans = _plan_levers(levers, request, launcher, look)
+    for plan in plans:
+        taken = "taken" if plan.is_taken else "not taken"
+        narrator.report(f"{plan.feature}: {taken} in this run: {plan.why}")
+    return plans
+
+
+def _plan_levers(
+    levers: Mapping[str, Callable[[EarlyLook], FeaturePlan]],
+    request: Request,
+    launcher: Launcher,
+    look: Callable[[], EarlyLook],
+) -> list[FeaturePlan]:
+    """The plan of each; where there is any, the network is looked at once."""
+    if not levers:
         return []
-    plan = _plan_relays(request, launcher, look)
-    narrator.report(f"relays: {'taken' if plan.is_taken else 'not taken'} in this run: {plan.why}")
-    return [plan]
-
-
-def _plan_relays(
-    request: Request, launcher: Launcher, look: Callable[[], EarlyLook]
-) -> FeaturePlan:
-    if lack := library_lack(launcher):
-        return _without(lack)
-    if container_of(request.program) is not None:
-        return _without("the program is in a container, into which a way is found for the next run")
+    lack = library_lack(launcher)
+    if not lack and container_of(request.program) is not None:
+        lack = "the program is in a container, into which a way is found for the next run"
+    if lack:
+        return [FeaturePlan(feature=name, why=lack) for name in levers]
+    plans = []
     try:
-        return _plan_by_rates(*look())
+        early = look()
     except Error as error:
-        return _without(str(error))
+        return [FeaturePlan(feature=name, why=str(error)) for name in levers]
+    for name, plan in levers.items():
+        try:
+            plans.append(plan(early))
+        except Error as error:
+            plans.append(FeaturePlan(feature=name, why=str(error)))
+    return plans
 
 
-def _plan_by_rates(session: Session, is_sure: npt.NDArray[np.bool_]) -> FeaturePlan:
+def _plan_relays(session: Session, is_sure: npt.NDArray[np.bool_]) -> FeaturePlan:
     relays, network = session.request.relays, session.network
     assert relays is not None
     if relays.mode == "always":
