@@ -108,7 +108,7 @@ def test_a_run_directory_holds_all_inputs(advise, folder: Path) -> None:
     directory = RunDirectory(folder / "run")
     fl.Network.load("cloud.net.npz").save(directory.file(NETWORK))
     fl.Traffic.load("app.traffic.npz").save(directory.file(TRAFFIC))
-    directory.note("network", {"hosts": HOSTS, "slots": [2] * 6, "probe_s": 1.0})
+    directory.record("network", {"hosts": HOSTS, "slots": [2] * 6, "probe_s": 1.0})
 
     assert advise("run", "--json").out == advise(*FILES, "--json").out
     smaller = json.loads(advise("run", "--cluster=h0:4,h2:4,h3:4", "--json").out)

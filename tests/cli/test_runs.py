@@ -36,13 +36,13 @@ def leave_run(
     folder: Path, *, decision: dict[str, Any] | None = None, end: dict[str, Any] | None = None
 ) -> Path:
     """What `fairlead run` leaves, as far as it came."""
-    record = RunDirectory(folder)
-    record.note("request", {"program": ["./cg", "-v"], "num_ranks": 8, "metric": "bytes"})
-    record.note("network", {"hosts": ["a", "b"], "slots": [4, 4], "probe_s": 1})
+    directory = RunDirectory(folder)
+    directory.record("request", {"program": ["./cg", "-v"], "num_ranks": 8, "metric": "bytes"})
+    directory.record("network", {"hosts": ["a", "b"], "slots": [4, 4], "probe_s": 1})
     if decision is not None:
-        record.note("decision", decision)
+        directory.record("decision", decision)
     if end is not None:
-        record.note("end", end)
+        directory.record("end", end)
     return folder
 
 
@@ -89,7 +89,7 @@ def test_names_and_arguments_are_whole_in_80_columns(runs: Path) -> None:
     decision = {"method": "optimize", "predicted_s": 1234.5, "gain": {"ratio": 0.46}}
     leave_run(runs / name, decision=decision, end={"exit_code": 0, "seconds": 1300.5})
     program = ["/opt/solver", *(f"--argument-{number}" for number in range(12))]
-    RunDirectory(runs / "3").note("request", {"program": program, "num_ranks": 8})
+    RunDirectory(runs / "3").record("request", {"program": program, "num_ranks": 8})
 
     lines = fairlead("runs", columns=80).stdout.splitlines()
 
@@ -161,10 +161,10 @@ def test_forgetting_a_program_by_its_name_removes_all_that_was_learned_of_it(
     decision = cache / "decisions" / "1.json"
     decision.write_text("")
     leave_run(runs / "1-cg")
-    RunDirectory(runs / "2-cg").note("request", {"program": ["./cg", "-v"], "num_ranks": 8})
+    RunDirectory(runs / "2-cg").record("request", {"program": ["./cg", "-v"], "num_ranks": 8})
     used = RunDirectory(runs / "3-cg")
-    used.note("request", {"program": ["./cg", "-v"], "num_ranks": 8})
-    used.note("kept_decision", {"file": decision})
+    used.record("request", {"program": ["./cg", "-v"], "num_ranks": 8})
+    used.record("kept_decision", {"file": decision})
     own = history_of(runs, ("./cg", "-v"))
 
     said = fairlead("runs", "--forget", "./cg")
@@ -179,8 +179,8 @@ def test_forgetting_a_program_by_its_name_removes_all_that_was_learned_of_it(
 
 def test_jobs_count_together_and_a_comparison_is_called_one(runs: Path) -> None:
     jobs = RunDirectory(runs / "1-jobs")
-    jobs.note("request", {"jobs": [{"num_ranks": 4}, {"num_ranks": 16}], "method": "spread"})
-    jobs.note("end", {"exit_codes": [0, 3], "seconds": [1.0, 2.5]})
+    jobs.record("request", {"jobs": [{"num_ranks": 4}, {"num_ranks": 16}], "method": "spread"})
+    jobs.record("end", {"exit_codes": [0, 3], "seconds": [1.0, 2.5]})
     leave_run(runs / "2-cg").joinpath("comparison.json").write_text("{}")
 
     first, second = rows(fairlead("runs"))[1:3]

@@ -123,7 +123,7 @@ class RunDirectory:
         """Path of a file in the folder."""
         return self.path / name
 
-    def note(self, step: str, facts: Mapping[str, Any]) -> None:
+    def record(self, step: str, facts: Mapping[str, Any]) -> None:
         """Add a step with its facts to the record, and write the record."""
         at_s = round(time.monotonic() - self._started, 3)
         self._record["steps"].append({"step": step, "at_s": at_s, **facts})
@@ -146,17 +146,17 @@ class RunDirectory:
 
     @property
     def steps(self) -> list[str]:
-        """Names of the steps noted so far."""
+        """Names of the steps recorded so far."""
         return [step["step"] for step in self._record["steps"]]
 
     @contextlib.contextmanager
-    def note_failure(self) -> Iterator[None]:
-        """Note the end of a run that an error or a signal ends while the block runs."""
+    def record_failure(self) -> Iterator[None]:
+        """Record the end of a run that an error or a signal ends while the block runs."""
         try:
             yield
         except BaseException as error:
             if all(step["step"] != "end" for step in self._record["steps"]):
-                self.note("end", {"exit_code": exit_code_of(error), "failure": str(error)})
+                self.record("end", {"exit_code": exit_code_of(error), "failure": str(error)})
             raise
 
 

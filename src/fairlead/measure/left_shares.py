@@ -26,21 +26,21 @@ from fairlead.model.traffic import Traffic
 __all__ = ["LeftShares"]
 
 
-class _Note(pydantic.BaseModel, extra="forbid", strict=True):
+class _Left(pydantic.BaseModel, extra="forbid", strict=True):
     folder: str
     inputs: Stamps
 
 
 class LeftShares:
-    """The note about the traced run of a program."""
+    """The record of a traced run that may be ended before it is whole."""
 
     def __init__(self, program: Sequence[str], num_ranks: int, launcher: Launcher) -> None:
         path = traffic_path(program, num_ranks, launcher)
         self._path = path.with_name(path.name.replace(".traffic.npz", ".shares.json"))
         self._num_ranks = num_ranks
 
-    def note(self, folder: Path, inputs: Stamps) -> None:
-        """Note that a run begins.
+    def write(self, folder: Path, inputs: Stamps) -> None:
+        """Record that a run begins.
 
         Args:
             folder: Where its ranks leave their shares.
@@ -51,20 +51,20 @@ class LeftShares:
             write_text(with_folder(self._path), json.dumps(facts))
 
     def recall(self) -> Traffic | None:
-        """What the noted run has left, if its input is as it was; it is partial then."""
+        """What the recorded run has left, if its input is as it was; it is partial then."""
         try:
-            note = read_json(self._path, _Note)
-            if not are_unchanged(note.inputs):
+            left = read_json(self._path, _Left)
+            if not are_unchanged(left.inputs):
                 return None
-            traffic = read_shares(Path(note.folder))
+            traffic = read_shares(Path(left.folder))
         except InputError:
             return None
         return traffic if traffic.num_ranks == self._num_ranks else None
 
     def forget(self, folder: Path) -> None:
-        """Remove the note of the run with this folder; another run's stays."""
+        """Remove the record of the run with this folder; another run's stays."""
         try:
-            if read_json(self._path, _Note).folder == str(folder.absolute()):
+            if read_json(self._path, _Left).folder == str(folder.absolute()):
                 self._path.unlink(missing_ok=True)
         except (InputError, OSError):
             return

@@ -18,8 +18,8 @@ from fairlead.files.run_directory import RECORD, RunDirectory, make_run_folder, 
 
 def test_run_directory_records_steps_in_order(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path / "run")
-    directory.note("probe", {"seconds": 1})
-    directory.note("trace", {"seconds": 2})
+    directory.record("probe", {"seconds": 1})
+    directory.record("trace", {"seconds": 2})
     record = json.loads((tmp_path / "run" / RECORD).read_text())
     assert [step["step"] for step in record["steps"]] == ["probe", "trace"]
     assert record["kind"] == "run"
@@ -91,7 +91,7 @@ def test_a_folder_made_for_another_process_takes_its_record(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     folder = make_run_folder("demo")
 
-    RunDirectory(folder).note("request", {})
+    RunDirectory(folder).record("request", {})
 
     assert (folder / RECORD).stat().st_size > 0
     assert make_run_folder("demo") != folder
@@ -99,8 +99,8 @@ def test_a_folder_made_for_another_process_takes_its_record(
 
 def test_an_end_that_was_noted_is_not_noted_again(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path / "run")
-    with pytest.raises(fl.InputError), directory.note_failure():
-        directory.note("end", {"exit_code": 7})
+    with pytest.raises(fl.InputError), directory.record_failure():
+        directory.record("end", {"exit_code": 7})
         raise fl.InputError("the history cannot be written")
     record = json.loads((tmp_path / "run" / RECORD).read_text())
     assert [step["exit_code"] for step in record["steps"]] == [7]
@@ -109,7 +109,7 @@ def test_an_end_that_was_noted_is_not_noted_again(tmp_path: Path) -> None:
 def test_an_error_outlives_a_record_that_cannot_be_written(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path / "run")
     shutil.rmtree(tmp_path / "run")
-    with pytest.raises(KeyboardInterrupt), directory.note_failure():
+    with pytest.raises(KeyboardInterrupt), directory.record_failure():
         raise KeyboardInterrupt
 
 
@@ -123,7 +123,7 @@ def test_a_state_folder_that_cannot_be_made_costs_the_record_alone(
     lines: list[str] = []
 
     directory = RunDirectory.new(None, "solver", lines.append)
-    directory.note("probe", {"seconds": 1})
+    directory.record("probe", {"seconds": 1})
 
     assert directory.path.parent == tmp_path / "work"
     assert len(lines) == 1
@@ -146,7 +146,7 @@ def test_a_record_that_cannot_be_written_is_reported_once(tmp_path: Path) -> Non
     shutil.rmtree(tmp_path / "run")
 
     for _ in range(2):
-        directory.note("probe", {"seconds": 1})
+        directory.record("probe", {"seconds": 1})
 
     assert len(lines) == 1
     assert lines[0].startswith(f"the record of this run is lost: {tmp_path}/run/run.json: ")

@@ -141,7 +141,7 @@ def test_a_run_that_leaves_nothing_says_so(runs: Runs) -> None:
 
 def test_shares_of_a_run_that_was_killed_are_found_by_the_next(runs: Runs) -> None:
     shares = runs.folder / "killed" / SHARES
-    LeftShares(PROGRAM, 2, LAUNCHER).note(shares, {})
+    LeftShares(PROGRAM, 2, LAUNCHER).write(shares, {})
     shares.mkdir(parents=True)
     for rank in range(2):
         write_share(shares, rank, 2, {1 - rank: 100})

@@ -34,11 +34,11 @@ def run_folder(path: Path, asked: str | None = None) -> RunDirectory:
     folder = RunDirectory(path / "run")
     profile = path / "kept.net.npz"
     network(1e8).save(profile)
-    folder.note(
+    folder.record(
         "request", {"network": {"source": asked}, "launcher": {"mpirun": None, "arguments": []}}
     )
-    folder.note("network", {"hosts": HOSTS, "slots": [1, 1], "profile": profile})
-    folder.note("decision", {"method": "optimize"})
+    folder.record("network", {"hosts": HOSTS, "slots": [1, 1], "profile": profile})
+    folder.record("decision", {"method": "optimize"})
     network(1e8).save(folder.file(run_directory.NETWORK))
     network(1e8).save(folder.file(run_directory.MEASURED_AGAIN))
     fl.Traffic(np.eye(2), np.eye(2)).save(folder.file(run_directory.TRAFFIC))
@@ -63,7 +63,7 @@ def watched(run: WatchedRun, *rates_Bps: float, rounds: int | None = None) -> li
 
 def test_run_that_has_ended_is_observed_once(tmp_path: Path) -> None:
     folder = run_folder(tmp_path)
-    folder.note("end", {"exit_code": 0, "seconds": 1})
+    folder.record("end", {"exit_code": 0, "seconds": 1})
 
     assert len(watched(load_run(folder.path), 1e8)) == 1
 
@@ -116,7 +116,7 @@ def test_network_of_a_file_has_no_now(tmp_path: Path) -> None:
 
 def test_run_without_a_decision_has_no_plan(tmp_path: Path) -> None:
     folder = RunDirectory(tmp_path / "run")
-    folder.note("request", {})
+    folder.record("request", {})
 
     with pytest.raises(InputError, match="has no plan to watch: nothing is decided there yet"):
         load_run(folder.path)

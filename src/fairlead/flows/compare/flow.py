@@ -164,7 +164,7 @@ def _compare(
             )
         announce(comparison, session.directory.path)
 
-    with session.directory.note_failure():
+    with session.directory.record_failure():
         candidates = [candidate(session, method, bind) for method in _with_baseline(methods)]
         series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
         try:
@@ -235,7 +235,7 @@ def interleave(
             times_s[one.method].append(
                 finished.seconds if pattern is None else _found_s(pattern, finished.stdout)
             )
-            session.directory.note("runs", {"method": one.method, "s": times_s[one.method][-1]})
+            session.directory.record("runs", {"method": one.method, "s": times_s[one.method][-1]})
             on_progress(sum(map(len, times_s.values())), series.repeats * len(candidates))
 
 

@@ -82,7 +82,7 @@ def keep_result(directory: RunDirectory, narrator: Narrator, seconds: float) -> 
             narrator.report(
                 f"the program has ended well; nothing is decided for the next run: {why}"
             )
-            directory.note("end", {"exit_code": 0, "seconds": seconds, "undecided": why})
+            directory.record("end", {"exit_code": 0, "seconds": seconds, "undecided": why})
         raise NextRunUndecided(why, directory) from error
 
 

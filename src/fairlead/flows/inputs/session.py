@@ -217,7 +217,7 @@ def prepare(
     *,
     plan_first: PlanFirst = lambda _look: (),
 ) -> Session:
-    """Find, trace and measure; every step is noted in the run directory.
+    """Find, trace and measure; every step is recorded in the run directory.
 
     Args:
         request: What the user asked for.
@@ -240,9 +240,9 @@ def prepare(
     _check(request, launcher, whole, steps.find)
     name = Path(request.program[0]).name
     directory = RunDirectory.new(request.directory, name, narrator.report_loss)
-    directory.note("request", dataclasses.asdict(request))
+    directory.record("request", dataclasses.asdict(request))
     log_of = partial(RunLog, request, launcher, directory=directory, narrator=narrator)
-    with report_interruption(directory, narrator), directory.note_failure():
+    with report_interruption(directory, narrator), directory.record_failure():
         source = network_source(
             request.network.source,
             _describe_measuring(request, narrator, probe_program, steps, alongside),
@@ -256,7 +256,7 @@ def prepare(
             found.look(lambda: steps.unreachable_hosts(launcher, whole, launcher_args=arguments))
         reachable, launchers, cpus = _observe(request, launcher, found.cluster, narrator, steps)
         found.give_slots(reachable)
-        directory.note("launcher", {"host_of_rank": launchers.host_names(), **launchers.origin})
+        directory.record("launcher", {"host_of_rank": launchers.host_names(), **launchers.origin})
         # The program first: the measuring processes then stay for the decision, and never run at
         # the same time as the program.
         probe_program.close()
@@ -320,14 +320,14 @@ def prepare(
                 network.save(directory.file(run_directory.NETWORK))
             # A network of some of the hosts is not kept as a profile of all.
             profile_path = source.profile_path(whole) if cluster.hosts == whole.hosts else None
-            noted = {
+            recorded = {
                 "hosts": cluster.hosts,
                 "slots": cluster.slots,
                 "probe_s": found.seconds,
                 "is_given": source.is_given,
                 "profile": profile_path,
             }
-            directory.note("network", noted)
+            directory.record("network", recorded)
             return session_of(
                 *(cluster, network, program, launchers),
                 log=log,

@@ -183,8 +183,8 @@ class TracedStart:
             with levers as start, stdin as source:
                 if is_users:
                     planned = {"predicted_s": None, "features": self.first_run.levers()}
-                    self.directory.note("expected", planned)
-                self.directory.note("tracing", {"log": log})
+                    self.directory.record("expected", planned)
+                self.directory.record("tracing", {"log": log})
                 run = TracedRun(
                     *self.trace(
                         *(self.launcher, start),
@@ -204,14 +204,14 @@ class TracedStart:
                 is_stopped=error.is_stopped,
             )
         except TracedRunEndedError as error:
-            self._note_end(error)
+            self._record_end(error)
             kept = self._keep_partial(error)
             self.narrator.report(f"the traced run of {self.request.program[0]}: {error}; {kept}")
             self.directory.is_end_reported = True
             # The run that was asked for has not begun where this one came before it.
             raise SystemExit(error.exit_code or (0 if is_users else _by_signal(error))) from error
         except TraceError as error:
-            self._note_end(error)
+            self._record_end(error)
             if error.traffic is not None:
                 self.narrator.report(f"the traced run failed; {self._keep_partial(error)}")
             raise
@@ -240,9 +240,15 @@ class TracedStart:
             return f"its traffic is not kept, {what}"
         return f"its traffic is in {self.directory.path} alone, {what}"
 
-    def _note_end(self, error: TraceError) -> None:
-        end = {"exit_code": error.exit_code, "seconds": error.seconds, "failure": str(error)}
-        self.directory.note("end", end if error.signal is None else end | {"signal": error.signal})
+    def _record_end(self, error: TraceError) -> None:
+        end = {
+            "exit_code": error.exit_code,
+            "seconds": error.seconds,
+            "failure": str(error),
+        }
+        self.directory.record(
+            "end", end if error.signal is None else end | {"signal": error.signal}
+        )
 
 
 class _Changes:

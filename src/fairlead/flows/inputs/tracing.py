@@ -61,7 +61,7 @@ def find_traffic(
         guessed = guess_traffic(request, launcher, narrator) if request.may_guess else None
         if guessed is not None:
             narrator.report(guessed.line)
-            directory.note("guess", guessed.facts())
+            directory.record("guess", guessed.facts())
             return TracedProgram(guessed.traffic, guess=guessed.source)
     inputs = profile_cache.input_files(request.program)
     keep = partial(keep_traffic, request, launcher, narrator, inputs)
@@ -70,7 +70,7 @@ def find_traffic(
         first_run or FirstRun(),
     )
     started = time.monotonic()
-    left.note(directory.file(SHARES), inputs)
+    left.write(directory.file(SHARES), inputs)
     try:
         program = start.run()
     finally:
@@ -149,7 +149,7 @@ def record_traffic(program: TracedProgram, directory: RunDirectory) -> None:
     with directory.tolerate_failures():
         traffic.save(directory.file(run_directory.TRAFFIC))
     facts = {"run_time_s": traffic.run_time_s, "trace_s": program.trace_s}
-    directory.note("traffic", facts)
+    directory.record("traffic", facts)
 
 
 def given_traffic(request: Request) -> Traffic | None:

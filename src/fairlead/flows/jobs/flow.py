@@ -127,8 +127,8 @@ def run_jobs(
     hosts = request.hosts()
     hosts.require_room_for(sum(_num_ranks(job) for job in request.jobs))
     directory = RunDirectory.new(request.directory, "jobs")
-    directory.note("request", request.as_dict())
-    with directory.note_failure():
+    directory.record("request", request.as_dict())
+    with directory.record_failure():
         jobs = _trace(request, launcher, hosts, directory, narrator)
         mapped = _place(jobs, request, hosts, narrator)
         mapped.save(directory.path)
@@ -204,9 +204,9 @@ def _start(
             request.jobs, mapped.workload.jobs, mapped.placements, strict=True
         )
     ]
-    directory.note("start", {"launcher_commands": commands})
+    directory.record("start", {"launcher_commands": commands})
     ended = launch.run_concurrently(commands, on_line, apart_s=_APART_S)
     exit_codes = [finished.returncode for finished in ended.finished]
     seconds = [finished.seconds for finished in ended.finished]
-    directory.note("end", {"exit_codes": exit_codes, "seconds": seconds})
+    directory.record("end", {"exit_codes": exit_codes, "seconds": seconds})
     return ended.returncode

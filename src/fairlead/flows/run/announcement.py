@@ -77,8 +77,8 @@ def announcement_of(
     predicted_s = _predict_s(decision, plans, session.log.kept)
     line = decision_line(session, decision)
     levers = {plan.feature: plan.facts() for plan in plans}
-    session.directory.note("decision", _facts(session, decision, line) | {"levers": levers})
-    session.directory.note("expected", {"predicted_s": predicted_s, "features": levers})
+    session.directory.record("decision", _facts(session, decision, line) | {"levers": levers})
+    session.directory.record("expected", {"predicted_s": predicted_s, "features": levers})
     return Announcement(
         *(decision, predicted_s, line, session.directory.path, tuple(plans)),
         guess=session.program.guess,
@@ -90,10 +90,10 @@ def announcement_of_next_run(session: Session, decision: Decision) -> Announceme
     line = f"next run: {decision_line(session, decision)}"
     predicted_s = decision.predicted_s(session.log.kept.launcher_s())
     levers = session.first_run.levers()
-    session.directory.note(
+    session.directory.record(
         "decision", {"method": "launcher", "kept_launcher_placement": True, "levers": levers}
     )
-    session.directory.note(
+    session.directory.record(
         "next_run",
         _facts(session, decision, line)
         | {"predicted_s": predicted_s, "relays": dataclasses.asdict(decision.transfers)},

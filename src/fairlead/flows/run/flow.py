@@ -119,7 +119,7 @@ def run(
                 probe_program.close()
                 return _go_on_unmeasured(request, error, narrator, is_dry=is_dry)
             until_end.enter_context(report_interruption(session.directory, narrator))
-            until_end.enter_context(session.directory.note_failure())
+            until_end.enter_context(session.directory.record_failure())
             until_end.enter_context(result_kept(session.program, session.directory, narrator))
             if _ends_with_traced_run(session.program) and not is_dry:
                 return _end_with_traced_run(session.program, session.directory, narrator)
@@ -130,7 +130,7 @@ def run(
         announcement = announcement_of(session, decision, plans)
         announce(announcement)
         if is_dry:
-            session.directory.note("end", {"is_dry": True})
+            session.directory.record("end", {"is_dry": True})
             return 0
         launched = launch_program(session, plans)
         record_end(session, launched)
@@ -167,7 +167,7 @@ def _go_on_unmeasured(
         f"nothing is placed: {error}; the program starts as {launcher.name} alone starts it; "
         f"{record_line(directory.path)}"
     )
-    directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
+    directory.record("decision", {"method": "launcher", "kept_launcher_placement": True})
     if is_dry:
         return 0
     spec = request.launch_spec(request.cluster)
@@ -196,7 +196,7 @@ def _record_first_run(
     announce(announcement_of_next_run(session, decision))
     first = session.first_run
     end = {"exit_code": 0, "seconds": session.program.seconds} | first.done
-    directory.note("end", end | {"features": [lever.feature for lever in first.applied]})
+    directory.record("end", end | {"features": [lever.feature for lever in first.applied]})
     return 0
 
 
@@ -216,7 +216,7 @@ def _end_with_traced_run(
         "second time; the traced run is the result, and the next run is placed; "
         f"{record_line(directory.path)}"
     )
-    directory.note("end", {"exit_code": 0, "exclusive": exclusive})
+    directory.record("end", {"exit_code": 0, "exclusive": exclusive})
     return 0
 
 
@@ -234,7 +234,7 @@ def launch_program(session: Session, plans: Sequence[FeaturePlan]) -> Launched:
         spec, has_library = reach_inside(session, watched.spec)
         applied = [plan for plan in applied if has_library or plan.feature not in _BY_LIBRARY]
         command = session.launcher.prepare_command(spec, session.directory.path)
-        session.directory.note("start", {"launcher_command": command})
+        session.directory.record("start", {"launcher_command": command})
         inputs = input_files(session.request.program)
         stdin = running.enter_context(session.stdin.open(last=True))
         finished = launch.run(command, stdin=stdin, is_users=True)
@@ -254,6 +254,6 @@ def record_end(session: Session, launched: Launched) -> None:
         end |= plan.outcome()
     end["features"] = [plan.feature for plan in launched.features if plan.is_taken]
     # First, as those who read our lines may have gone with the signal.
-    session.directory.note("end", end)
+    session.directory.record("end", end)
     if finished.signal is not None:
         session.narrator.report(ended_by(finished, "the program"))

@@ -121,7 +121,7 @@ def try_mapping(
     """
     kept = None if session.is_network_given else load_mapping(found.path)
     if kept is not None:
-        session.directory.note(KEPT_INSIDE, {"file": found.path})
+        session.directory.record(KEPT_INSIDE, {"file": found.path})
     if kept is not None and not kept.is_taken:
         return Trial(None, _too_little(kept.num_rounds), Gain(*kept.gain), kept.num_rounds)
     placed = session.request.launch_spec(session.cluster, found.placement)
@@ -225,7 +225,7 @@ def _keep(session: Session, path: Path, kept: KeptMapping) -> None:
     except InputError as error:
         session.narrator.report_loss(f"inside of hosts: not cached for later runs: {error}")
         return
-    session.directory.note(KEPT_INSIDE, {"file": path})
+    session.directory.record(KEPT_INSIDE, {"file": path})
 
 
 def _reason(num_hosts: int, ratio: float, num_rounds: int) -> str:

@@ -33,14 +33,14 @@ def start_by_launcher_alone(
         The exit code of the launcher.
     """
     command = launcher.prepare_command(spec, directory.path)
-    directory.note("start", {"launcher_command": command})
-    with directory.note_failure(), (stdin or SharedInput()).open(last=True) as source:
+    directory.record("start", {"launcher_command": command})
+    with directory.record_failure(), (stdin or SharedInput()).open(last=True) as source:
         finished = launch.run(command, stdin=source, is_users=True)
     end: dict[str, object] = {"exit_code": finished.returncode, "seconds": finished.seconds}
     if finished.signal is not None:
         end["signal"] = finished.signal
     # First, as those who read our lines may have gone with the signal.
-    directory.note("end", end)
+    directory.record("end", end)
     if finished.signal is not None:
         narrator.report(ended_by(finished, "the program"))
     return finished.returncode

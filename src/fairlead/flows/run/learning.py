@@ -63,7 +63,7 @@ def learn_from_run(
         if coverage is not None:
             return _learn_part(session, seen, inputs, coverage, guessed_from)
         learned = _compare(session, seen, guessed_from)
-        session.directory.note("learned", _facts(learned, seen))
+        session.directory.record("learned", _facts(learned, seen))
         if learned.is_corrected:
             _correct(session, seen, inputs, learned)
     except (Error, OSError, KeyboardInterrupt) as error:
@@ -88,7 +88,7 @@ def _learn_part(
         session.request, session.launcher, session.narrator, inputs or {}, seen
     )
     learned = Learned(None, is_kept, guessed_from)
-    session.directory.note("learned", _facts(learned, seen) | {"partial": coverage.facts()})
+    session.directory.record("learned", _facts(learned, seen) | {"partial": coverage.facts()})
     if is_kept:
         unchecked = "" if guessed_from is None else "the guess is not checked; "
         session.narrator.report(

@@ -44,15 +44,15 @@ def run_on_one_host(
     launcher.check(spec)
     name = Path(request.program[0]).name
     directory = RunDirectory.new(request.directory, name, narrator.report_loss)
-    directory.note("request", dataclasses.asdict(request))
-    directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots})
-    directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
+    directory.record("request", dataclasses.asdict(request))
+    directory.record("network", {"hosts": cluster.hosts, "slots": cluster.slots})
+    directory.record("decision", {"method": "launcher", "kept_launcher_placement": True})
     relayed = ", and no host to relay" if request.is_relay_asked_for else ""
     unused = f"; not used: {', '.join(unused_options)}" if unused_options else ""
     narrator.report(f"there is one host, {cluster.hosts[0]}: nothing to place{relayed}{unused}")
     announce(directory.path)
     if is_dry:
-        directory.note("end", {"is_dry": True})
+        directory.record("end", {"is_dry": True})
         return 0
     with announce_to_others(request):
         return start_by_launcher_alone(launcher, spec, directory, narrator)

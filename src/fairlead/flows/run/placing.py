@@ -108,7 +108,7 @@ def _decide(session: Session) -> Decision:
             "decision: reusing that of an earlier run (same program, hosts and network)"
         )
         _write_baseline(session, None)
-        session.directory.note(KEPT_DECISION, {"file": path})
+        session.directory.record(KEPT_DECISION, {"file": path})
         return dataclasses.replace(kept, seconds=session.probe_s, budget_s=budget_s)
     _report_stragglers(session)
     found = search(_problem(session))
@@ -127,7 +127,7 @@ def _decide(session: Session) -> Decision:
         if is_decided and is_alone and not decision.transfers.is_open:
             path = _path(session, found.network)
             keep(decision, placing.method, path)
-            session.directory.note(KEPT_DECISION, {"file": path})
+            session.directory.record(KEPT_DECISION, {"file": path})
     except InputError as error:
         session.narrator.report_loss(f"decision: not cached for later runs: {error}")
     spent_s = session.probe_s + decision.seconds
