@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every rank describes the same elements by another type (MPI 4.0, 6.1: signatures have to match, not
- * types): the root by a vector with holes, odd ranks by blocks, the others by single ints. */
+ * Every rank describes the same elements by another type (MPI 4.0, 6.1: signatures have to match,
+ * not types): the root by a vector with holes, odd ranks by blocks, the others by single ints. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
