@@ -67,7 +67,7 @@ void DriftWatch::check(PlannedCalls& calls, Members& members, const SchedulePlan
   if (calls.challenger) {
     compare(calls, *calls.challenger, members, planner);
   } else if (calls.untimed) {
-    consider(calls, members, planner);
+    consider(calls, *calls.untimed, members, planner);
   } else {
     agree(calls, members, planner);
   }
@@ -119,9 +119,9 @@ AgreedTimes DriftWatch::agree_on_window(const PlannedCalls& calls, bool is_outda
 }
 
 /// The MPI's own calls were timed. After enough of them a schedule is planned.
-void DriftWatch::consider(PlannedCalls& calls, Members& members, const SchedulePlanner& planner) {
+void DriftWatch::consider(PlannedCalls& calls, UntimedRule& untimed, Members& members,
+                          const SchedulePlanner& planner) {
   const AgreedTimes agreed = agree_on_window(calls, false, members);
-  UntimedRule& untimed = *calls.untimed;
   untimed.num_calls += calls.times.num_calls();
   untimed.native_s = agreed.call_s;
   count(members, {.calls = calls.times.num_calls(), .windows = 1, .agreements_s = agreement_s_});
@@ -133,7 +133,7 @@ void DriftWatch::consider(PlannedCalls& calls, Members& members, const ScheduleP
     }
     Planning planning = std::move(*calls.planning);
     calls.planning.reset();
-    take_untimed(calls, planning, members);
+    take_untimed(calls, untimed.native_s, planning, members);
   } else if (untimed.is_worth_planning()) {
     calls.version = current_network().version();
     begin_planning(calls.planning.emplace(), calls, members, planner,
@@ -143,14 +143,14 @@ void DriftWatch::consider(PlannedCalls& calls, Members& members, const ScheduleP
 }
 
 /// What was planned is compared with the MPI's own calls if it promises enough.
-void DriftWatch::take_untimed(PlannedCalls& calls, Planning& planning, const Members& members) {
+void DriftWatch::take_untimed(PlannedCalls& calls, double native_s, Planning& planning,
+                              const Members& members) {
   const double begin_s = now_s();
   Replanned found = planning.plan ? planning.plan->take() : Replanned{};
   auto schedule = SchedulePlanner::share(members, std::move(found.schedule));
   const double stop_s = now_s() - begin_s;
   current_network().note_stop(stop_s + found.planning_s);
   count(members, {.longest_stop_s = stop_s, .planning_s = found.planning_s});
-  const double native_s = calls.untimed->native_s;
   const double least_ratio = calls.request.rule->least_saved_ratio.value_or(0.0);
   if (schedule != nullptr && schedule->predicted_s < native_s * (1 - least_ratio)) {
     calls.challenger = Challenger{.schedule = std::move(schedule)};

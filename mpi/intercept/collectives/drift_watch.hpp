@@ -117,11 +117,11 @@ class DriftWatch {
  private:
   void agree(PlannedCalls& calls, fairlead::collectives::Members& members,
              const SchedulePlanner& planner);
-  void consider(PlannedCalls& calls, fairlead::collectives::Members& members,
+  void consider(PlannedCalls& calls, UntimedRule& untimed, fairlead::collectives::Members& members,
                 const SchedulePlanner& planner);
   AgreedTimes agree_on_window(const PlannedCalls& calls, bool is_outdated,
                               fairlead::collectives::Members& members);
-  static void take_untimed(PlannedCalls& calls, Planning& planning,
+  static void take_untimed(PlannedCalls& calls, double native_s, Planning& planning,
                            const fairlead::collectives::Members& members);
   static void end_untimed(PlannedCalls& calls, Challenger& challenger, const PairTimes& times,
                           bool is_used, fairlead::collectives::Members& members);
