@@ -16,7 +16,7 @@ def kept(folder: Path | None, name: str, measure: Callable[[], T]) -> T:
 
     Args:
         folder: None: nothing is kept.
-        name: Of all that the measurement depends on but the sources.
+        name: All that the measurement depends on, without the sources.
         measure: Its result is of JSON's types.
     """
     file = None if folder is None else folder / f"{name}.json"

@@ -134,7 +134,7 @@ def _kept_by_methods(
 
 
 def _times_s(options: Options, seed: int, cells: Sequence[Cell]) -> list[float]:
-    """Of each cell by each method."""
+    """Seconds of each cell by each method."""
     cluster, root = cluster_of(options, seed)
     timings = [timing for cell in cells for timing in timings_of(cluster, *cell, root)]
     return cluster.times_s(timings)

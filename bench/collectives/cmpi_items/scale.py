@@ -71,12 +71,10 @@ def _saved_percent(
 def _times_s(
     options: Options, num_ranks: int, seed: int, operation: str, methods: Sequence[str]
 ) -> list[float]:
-    """Of one operation by MPICH2, then by each method."""
+    """Seconds of one operation by MPICH2, then by each method."""
     cluster = Cluster(rented(num_ranks // RANKS_OF_HOST, seed), num_ranks, options.folder)
     root = int(np.random.default_rng(num_ranks + 10_000 * seed).integers(num_ranks))
-    plans = [
-        cluster.plan(method, operation, SIZE_BYTES, root) for method in (MPICH2, *methods)
-    ]
+    plans = [cluster.plan(method, operation, SIZE_BYTES, root) for method in (MPICH2, *methods)]
     return cluster.times_s([Timing(operation, SIZE_BYTES, root, plan) for plan in plans])
 
 
