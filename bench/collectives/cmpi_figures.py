@@ -55,6 +55,12 @@ def main() -> None:
     parser.add_argument("--hours", type=int, default=48, help="of figure 10")
     parser.add_argument("--processes", type=int, default=2048, help="of appendix B, at most")
     parser.add_argument("--draws", type=int, default=1, help="clouds of figures 7, 11, appendix B")
+    parser.add_argument(
+        "--measured",
+        type=Path,
+        help="folder that keeps the single measurements of figures 8, 11 and appendix B, and has "
+        "them read by the next run: remove it after a change of the sources",
+    )
     asked = parser.parse_args()
     names = asked.item or [name for name in ITEMS if name != "headlines"]
     if asked.figures and len(names) != 1:
@@ -68,6 +74,7 @@ def main() -> None:
             num_hours=asked.hours,
             most_ranks=asked.processes,
             num_draws=asked.draws,
+            measured=asked.measured,
         )
         for name in names:
             figures = list(ITEMS[name](options))

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from rented import rented
 
 from cmpi_items.clusters import CMPI, MESSAGE_BYTES, METHODS, MPICH2, OPERATIONS, Cluster, Timing
 from cmpi_items.figures import Figure, less_percent, mean_of, quantiles_of
+from cmpi_items.kept import kept
 from cmpi_items.options import Options
 
 SIZES_BYTES = (10**3, 10**4, 10**5, 10**6)
@@ -74,7 +76,7 @@ def by_cluster(options: Options) -> Iterator[Figure]:
     num_clusters = 2 if options.is_short else options.num_clusters
     size_bytes = 10**4 if options.is_short else MESSAGE_BYTES
     cells = [(operation, size_bytes) for operation in CLUSTER_OPERATIONS]
-    found = [by_methods(options, seed, cells) for seed in range(num_clusters)]
+    found = [_kept_by_methods(options, seed, cells) for seed in range(num_clusters)]
     for cell in cells:
         operation, _ = cell
         runs = [of_cell[cell] for of_cell in found]
@@ -117,7 +119,22 @@ Cell = tuple[str, int]
 
 def by_methods(options: Options, seed: int, cells: Sequence[Cell]) -> dict[Cell, dict[str, float]]:
     """Seconds of each call on the cluster of that number, by each method, in one simulation."""
+    times_s = iter(_times_s(options, seed, cells))
+    return {cell: {method: next(times_s) for method in METHODS} for cell in cells}
+
+
+def _kept_by_methods(
+    options: Options, seed: int, cells: Sequence[Cell]
+) -> dict[Cell, dict[str, float]]:
+    """The same, kept for each cluster."""
+    words = [str(word) for cell in cells for word in cell]
+    name = "-".join([*words, str(options.num_ranks), str(seed)])
+    times_s = iter(kept(options.measured, name, partial(_times_s, options, seed, cells)))
+    return {cell: {method: next(times_s) for method in METHODS} for cell in cells}
+
+
+def _times_s(options: Options, seed: int, cells: Sequence[Cell]) -> list[float]:
+    """Seconds of each cell by each method."""
     cluster, root = cluster_of(options, seed)
     timings = [timing for cell in cells for timing in timings_of(cluster, *cell, root)]
-    times_s = iter(cluster.times_s(timings))
-    return {cell: {method: next(times_s) for method in METHODS} for cell in cells}
+    return cluster.times_s(timings)

@@ -17,6 +17,7 @@ class Options:
         is_short: Seconds only, to see that it works.
         folder: For the simulator's files.
         num_draws: Clouds to draw, where the paper rents one.
+        measured: Where single measurements are kept; None: nowhere.
     """
 
     is_short: bool
@@ -26,6 +27,7 @@ class Options:
     num_hours: int = 48
     most_ranks: int = 2048
     num_draws: int = 1
+    measured: Path | None = None
 
     @property
     def num_hosts(self) -> int:

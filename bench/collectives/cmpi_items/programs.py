@@ -15,6 +15,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,8 +24,9 @@ from rented import rented
 from simulating import PLAIN, built, written
 
 import fairlead as fl
-from cmpi_items.clusters import CMPI, METHODS, MPICH2, NOT_COMPARED, OURS, Cluster
+from cmpi_items.clusters import CMPI, LIBRARY, METHODS, MPICH2, OURS, Cluster
 from cmpi_items.figures import Figure, less_percent, mean_of
+from cmpi_items.kept import kept
 from cmpi_items.options import Options
 
 GRIDS = ((10, 10), (40, 40), (320, 160))
@@ -76,7 +78,7 @@ class Program:
         overhead_s = time.process_time() - begun_s if schedules else 0.0
         platform = platform_of(cluster.network, cluster.folder)
         path = written(schedules, cluster.folder / "followed.json")
-        settings = ("smpi/simulate-computation:no", "smpi/host-speed:1Gf", *NOT_COMPARED, *PLAIN)
+        settings = ("smpi/simulate-computation:no", "smpi/host-speed:1Gf", *LIBRARY, *PLAIN)
         command = [
             *("smpirun", "-np", str(cluster.num_ranks), "--log=root.t:error"),
             *("-platform", str(platform), "-hostfile", str(platform.with_name("hosts.txt"))),
@@ -141,11 +143,20 @@ Draws = Sequence[dict[str, Times]]
 
 def _draws(options: Options, program: Program) -> Draws:
     """A run by each method on each cloud, one rank on each host."""
-    clusters = [
-        Cluster(rented(options.num_hosts, seed), options.num_hosts, options.folder)
+    words = "-".join(map(str, (program.name, *program.arguments)))
+    return [
+        {
+            method: Times(*kept(options.measured, f"{words}-{seed}-{method}", run))
+            for method in METHODS
+            for run in [partial(_run, options, program, seed, method)]
+        }
         for seed in options.draws
     ]
-    return [{method: program.run(each, method) for method in METHODS} for each in clusters]
+
+
+def _run(options: Options, program: Program, seed: int, method: str) -> Times:
+    network = rented(options.num_hosts, seed)
+    return program.run(Cluster(network, options.num_hosts, options.folder), method)
 
 
 def _nbody(options: Options, num_steps: int, message_bytes: int) -> Draws:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from clouds import pairs_only
@@ -12,6 +13,7 @@ from rented import rented
 import fairlead as fl
 from cmpi_items.clusters import CMPI, MESSAGE_BYTES, MPICH2, OPERATIONS, OURS, Cluster, Timing
 from cmpi_items.figures import Figure, less_percent, mean_of
+from cmpi_items.kept import kept
 from cmpi_items.operations import PERCENT, cluster_of
 from cmpi_items.options import Options
 
@@ -51,18 +53,29 @@ def _saved_percent(
     options: Options, num_ranks: int, seed: int, methods: Sequence[str]
 ) -> dict[str, list[float]]:
     """On a cloud, by each method, of each operation how much less time than MPICH2 it takes."""
-    cluster = Cluster(rented(num_ranks // RANKS_OF_HOST, seed), num_ranks, options.folder)
-    root = int(np.random.default_rng(num_ranks + 10_000 * seed).integers(num_ranks))
-    timings = [
-        Timing(operation, SIZE_BYTES, root, cluster.plan(method, operation, SIZE_BYTES, root))
+    words = "-".join(method.lower() for method in methods)
+    times_s = [
+        kept(
+            options.measured,
+            f"{num_ranks}-{seed}-{operation}-{words}",
+            partial(_times_s, options, num_ranks, seed, operation, methods),
+        )
         for operation in OPERATIONS
-        for method in (MPICH2, *methods)
     ]
-    times_s = np.reshape(cluster.times_s(timings), (len(OPERATIONS), 1 + len(methods)))
     return {
-        method: [less_percent(own_s, mpich2_s) for own_s, mpich2_s in times_s[:, [column, 0]]]
+        method: [less_percent(of_operation[column], of_operation[0]) for of_operation in times_s]
         for column, method in enumerate(methods, start=1)
     }
+
+
+def _times_s(
+    options: Options, num_ranks: int, seed: int, operation: str, methods: Sequence[str]
+) -> list[float]:
+    """Seconds of one operation by MPICH2, then by each method."""
+    cluster = Cluster(rented(num_ranks // RANKS_OF_HOST, seed), num_ranks, options.folder)
+    root = int(np.random.default_rng(num_ranks + 10_000 * seed).integers(num_ranks))
+    plans = [cluster.plan(method, operation, SIZE_BYTES, root) for method in (MPICH2, *methods)]
+    return cluster.times_s([Timing(operation, SIZE_BYTES, root, plan) for plan in plans])
 
 
 def by_parameters(options: Options) -> Iterator[Figure]:
