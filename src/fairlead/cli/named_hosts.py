@@ -60,7 +60,9 @@ def hosts_named(
 
 
 def _with_slot(name: str) -> str:
-    return f"{name.strip()}:1" if name.strip() else ""
+    """A name that is no word stays as it is, so that the error shows what the user wrote."""
+    words = name.split()
+    return f"{words[0]}:1" if len(words) == 1 else name.strip()
 
 
 def parse_cluster(text: str) -> Cluster:

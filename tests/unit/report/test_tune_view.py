@@ -83,4 +83,5 @@ def test_facts_are_json_and_hold_the_rules() -> None:
         "max_bytes": 131071,
         "hosts": ["a", "b"],
         "num_ranks": 4,
+        "least_saved_ratio": None,
     }
