@@ -170,7 +170,7 @@ SlurmdParameters=config_overrides
 JobAcctGatherType=jobacct_gather/none
 LaunchParameters=use_interactive_step
 ReturnToService=2
-KillWait=5
+KillWait=30
 MpiDefault=none
 SchedulerParameters=sched_min_interval=10000,batch_sched_delay=0,bf_interval=1
 NodeName={hosts} CPUs={cpus} RealMemory=2000 State=UNKNOWN
