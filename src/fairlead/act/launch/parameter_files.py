@@ -39,12 +39,9 @@ def parameter_files(
     """
     found = []
     for path in dict.fromkeys(_candidates(launcher, arguments, environment)):
-        try:
-            with path.open("rb") as stream:
-                text = stream.read(_MOST_BYTES)
-        except OSError:
-            continue
-        found.append((str(path), hashlib.sha256(text).hexdigest()))
+        text = _read(path)
+        if text is not None:
+            found.append((str(path), hashlib.sha256(text).hexdigest()))
     return found
 
 
@@ -66,7 +63,7 @@ def file_parameter(
 def tune_words(arguments: Sequence[str]) -> list[str]:
     """Words of the files after --tune, which are arguments of the launcher, too."""
     words: list[str] = []
-    for path in _named(_values(arguments, {"tune"})):
+    for path in _files_in(_values(arguments, {"tune"})):
         for line in _lines(path):
             with contextlib.suppress(ValueError):  # The launcher itself refuses it.
                 words += shlex.split(line)
@@ -74,12 +71,22 @@ def tune_words(arguments: Sequence[str]) -> list[str]:
 
 
 def _lines(path: Path) -> list[str]:
-    try:
-        with path.open("rb") as stream:
-            text = stream.read(_MOST_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return []
+    text = (_read(path) or b"").decode("utf-8", "replace")
     return [line.partition("#")[0].strip() for line in text.splitlines()]
+
+
+def _read(path: Path) -> bytes | None:
+    """The text of a file; None where there is none that can be read.
+
+    A shell's <(...) can be read once, by the launcher that it is for.
+    """
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as stream:
+            return stream.read(_MOST_BYTES)
+    except OSError:
+        return None
 
 
 def _candidates(
@@ -93,8 +100,8 @@ def _candidates(
     for folder in (environment.get("UCX_CONFIG_DIR", ""), "/etc/ucx", str(home)):
         if folder:
             yield Path(folder) / "ucx.conf"
-    yield from _named(value for name, value in environment.items() if _VARIABLES.fullmatch(name))
-    yield from _named(_values(arguments, _OPTIONS))
+    yield from _files_in(value for name, value in environment.items() if _VARIABLES.fullmatch(name))
+    yield from _files_in(_values(arguments, _OPTIONS))
 
 
 def _values(arguments: Sequence[str], options: Collection[str]) -> Iterator[str]:
@@ -110,7 +117,7 @@ def _name(word: str) -> str:
     return word.lstrip("-").partition("=")[0] if word.startswith("-") else ""
 
 
-def _named(lists: Iterable[str]) -> Iterator[Path]:
+def _files_in(lists: Iterable[str]) -> Iterator[Path]:
     """Files of lists with commas or colons between their names."""
     for text in lists:
         yield from (Path(name) for name in re.split("[,:]", text) if name and "\0" not in name)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from fairlead.act.launch import LaunchSpec
 from fairlead.act.launch._exports import hydra_exports, openmpi_exports
 from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.act.launch.parameter_files import parameter_files
 
 OURS = {"LD_PRELOAD": "/ours.so", "FAIRLEAD_TRACE": "/t"}
 
@@ -129,3 +131,13 @@ def test_hydra_takes_name_and_value_in_one_word(option: str) -> None:
     assert hydra_exports({"LD_PRELOAD": "/ours.so"}, [option, "LD_PRELOAD=/tool.so", "-l"]) == [
         *("-genv", "LD_PRELOAD", "/ours.so:/tool.so", "-l")
     ]
+
+
+def test_what_can_be_read_once_is_left_to_the_launcher(tmp_path: Path) -> None:
+    once = tmp_path / "site.conf"
+    os.mkfifo(once)
+    # Without a writer, a reader of the FIFO would block.
+    arguments = ["--tune", str(once)]
+
+    assert openmpi_exports({"A": "1"}, arguments) == ["-x", "A=1", *arguments]
+    assert str(once) not in dict(parameter_files(Path("/usr/bin/mpirun"), arguments))
