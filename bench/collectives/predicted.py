@@ -13,6 +13,7 @@ python bench/collectives/predicted.py     a second; no network, no MPI
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from collections import defaultdict
@@ -34,9 +35,12 @@ LATENCY_S = 1e-4
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--short", action="store_true", help="the calls of bcast alone")
+    is_short = parser.parse_args().short
     factors: dict[tuple[str, str], list[float]] = defaultdict(list)
     for scenario, operation, size, native_s, tuned_s, method in kept_times():
-        if method == "native":
+        if method == "native" or (is_short and operation != "bcast"):
             continue
         network, placement = cloud(scenario)
         predicted_native_s = predict_native(operation, size, network, placement)
