@@ -53,7 +53,7 @@ class _Places:
         if self.above.setdefault(name, place) != place:
             self._named_twice.add(name)
             self.above[name] = []
-            self.problems.append(f"{name} is named again in another place: it is taken for none")
+            self.problems.append(f"{name} is listed in two places: which of them holds is unknown")
 
 
 def read_aws(path: Path, nodes: Path | None = None) -> Topology:

@@ -188,4 +188,4 @@ def test_a_name_in_two_places_is_in_none(tmp_path: Path, kind: str) -> None:
 
     assert topology.hosts == ("a", "b", "w")
     assert found[frozenset("aw")] == found[frozenset("bw")] > found[frozenset("ab")]
-    assert topology.problems[0] == "w is named again in another place: it is taken for none"
+    assert topology.problems[0] == "w is listed in two places: which of them holds is unknown"
