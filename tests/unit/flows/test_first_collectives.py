@@ -165,8 +165,7 @@ def test_a_run_counts_as_tuned_only_if_calls_followed_a_schedule(
     plans, _ = planned(tmp_path)
     done = {"schedules": [tried(end).model_dump()]}
 
-    first = FirstRun(planned=tuple(plans), applied=tuple(plans), done=done,
-                     did={"collectives": done})  # fmt: skip
+    first = FirstRun(planned=tuple(plans), applied=tuple(plans), did={"collectives": done})
 
     assert first.is_tuned == is_tuned
     assert first.levers()["collectives"]["did"] == done

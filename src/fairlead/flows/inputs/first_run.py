@@ -52,15 +52,18 @@ class FirstRun:
         plan: Finds out which pay by what can be measured before the program starts.
         planned: What was found; empty before the start.
         applied: Those with which the program was started.
-        done: What these did, for the record of the end.
-        did: The same of each, by its name.
+        did: What each of these did, by its name.
     """
 
     plan: Callable[[], Sequence[Lever]] = _plan_nothing
     planned: tuple[Lever, ...] = ()
     applied: tuple[Lever, ...] = ()
-    done: dict[str, Any] = dataclasses.field(default_factory=dict)
     did: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def done(self) -> dict[str, Any]:
+        """What they did together, for the record of the end."""
+        return {name: fact for facts in self.did.values() for name, fact in facts.items()}
 
     @property
     def is_relayed(self) -> bool:
@@ -106,4 +109,3 @@ class FirstRun:
             yield spec
         for lever in self.applied:
             self.did[lever.feature] = lever.outcome()
-            self.done |= self.did[lever.feature]
