@@ -26,8 +26,8 @@ constexpr milliseconds kAcceptInterval{100};
 constexpr std::chrono::seconds kDrainTime{60};
 constexpr int kPoll_ms = 50;
 
-bool is_silent(const Channel& channel, Time now) {
-  return !channel.is_open() && now - channel.opened() > kHandshakeTime;
+bool is_silent(const Connection& connection, Time now) {
+  return !connection.is_open() && now - connection.opened() > kHandshakeTime;
 }
 
 }  // namespace
@@ -236,8 +236,8 @@ void Messenger::connect_router(Time now) {
   next_call_ = now + kCallInterval;
   FileDescriptor socket = connect_locally(config_.socket);
   if (!socket.is_open()) return count_failed_call();
-  router_ =
-      std::make_unique<Channel>(Channel::calling(std::move(socket), config_.rank, config_.key));
+  router_ = std::make_unique<Connection>(
+      Connection::calling(std::move(socket), config_.rank, config_.key));
 }
 
 void Messenger::count_failed_call() {
@@ -248,23 +248,23 @@ void Messenger::count_failed_call() {
   changed_.notify_all();
 }
 
-Channel* Messenger::channel_to(std::uint32_t rank) {
-  std::unique_ptr<Channel>& kept = called_[rank];
+Connection* Messenger::connection_to(std::uint32_t rank) {
+  std::unique_ptr<Connection>& kept = called_[rank];
   if (!kept) {
     FileDescriptor socket = connect_to(address_of_rank_[rank]);
-    kept =
-        std::make_unique<Channel>(Channel::calling(std::move(socket), config_.rank, config_.key));
+    kept = std::make_unique<Connection>(
+        Connection::calling(std::move(socket), config_.rank, config_.key));
   }
   return kept->is_closed() ? nullptr : kept.get();
 }
 
 // What was sent by connections with receivers that have ended goes again, by new ones.
 void Messenger::drop_called(Time now) {
-  for (auto& [rank, channel] : called_) {
-    if (!channel) continue;
-    if (is_silent(*channel, now)) channel->close();
-    if (!channel->is_closed() || now - channel->opened() < kCallInterval) continue;
-    channel.reset();
+  for (auto& [rank, connection] : called_) {
+    if (!connection) continue;
+    if (is_silent(*connection, now)) connection->close();
+    if (!connection->is_closed() || now - connection->opened() < kCallInterval) continue;
+    connection.reset();
     const auto guard = lock_state();
     send_buffer_.lose_connection(rank);
   }
@@ -273,12 +273,12 @@ void Messenger::drop_called(Time now) {
 // Frames for a connection that is not there are lost, as on any path: they are repeated.
 void Messenger::put(const FrameHeader& header, Payload payload, bool bypasses_routers) {
   const bool has_router = router_ && router_->is_open();
-  Channel* const channel =
-      has_router && !bypasses_routers ? router_.get() : channel_to(header.dst_rank);
-  if (channel != nullptr) channel->put(header, std::move(payload));
+  Connection* const connection =
+      has_router && !bypasses_routers ? router_.get() : connection_to(header.dst_rank);
+  if (connection != nullptr) connection->put(header, std::move(payload));
 }
 
-void Messenger::fill_channels(Time now) {
+void Messenger::fill_connections(Time now) {
   const bool has_router = router_ && router_->is_open();
   const bool is_called = router_ && !router_->is_closed();
   // In the beginning it is about to answer. One that hangs may answer later.
@@ -320,7 +320,8 @@ void Messenger::accept_caller(Time now) {
     return;
   }
   const bool is_of_job = hosts_of_job_.contains(host_of_peer(socket));
-  callers_.push_back(std::make_unique<Channel>(Channel::answering(std::move(socket), config_.key)));
+  callers_.push_back(
+      std::make_unique<Connection>(Connection::answering(std::move(socket), config_.key)));
   if (const auto gone = unproved_.add(callers_.back().get(), is_of_job)) (*gone)->close();
 }
 
@@ -336,22 +337,22 @@ void Messenger::poll_once() {
   const Time now = Clock::now();
   connect_router(now);
   drop_called(now);
-  fill_channels(now);
+  fill_connections(now);
 
   const short accepting = now < next_accept_ ? 0 : POLLIN;
   std::vector<pollfd> waits{{wake_event_.number(), POLLIN, 0}, {listener_.number(), accepting, 0}};
-  std::vector<Channel*> channels;
-  const auto add = [&](Channel& channel) {
-    if (channel.is_closed()) return;
-    channel.write();
-    if (channel.is_closed()) return;
-    const auto events = static_cast<short>(channel.has_to_write() ? POLLIN | POLLOUT : POLLIN);
-    waits.push_back({channel.descriptor(), events, 0});
-    channels.push_back(&channel);
+  std::vector<Connection*> connections;
+  const auto add = [&](Connection& connection) {
+    if (connection.is_closed()) return;
+    connection.write();
+    if (connection.is_closed()) return;
+    const auto events = static_cast<short>(connection.has_to_write() ? POLLIN | POLLOUT : POLLIN);
+    waits.push_back({connection.descriptor(), events, 0});
+    connections.push_back(&connection);
   };
   if (router_) add(*router_);
-  for (auto& [rank, channel] : called_) {
-    if (channel) add(*channel);
+  for (auto& [rank, connection] : called_) {
+    if (connection) add(*connection);
   }
   drop_callers(now);
   for (const auto& caller : callers_) add(*caller);
@@ -362,11 +363,11 @@ void Messenger::poll_once() {
     [[maybe_unused]] const auto size = ::read(wake_event_.number(), &count, sizeof count);
   }
   if ((waits[1].revents & POLLIN) != 0) accept_caller(now);
-  for (std::size_t index = 0; index < channels.size(); ++index) {
+  for (std::size_t index = 0; index < connections.size(); ++index) {
     if (waits[index + 2].revents == 0) continue;
-    Channel& channel = *channels[index];
-    const bool is_router = router_.get() == &channel;
-    channel.read([&](const FrameHeader& header, std::span<const std::byte> payload) {
+    Connection& connection = *connections[index];
+    const bool is_router = router_.get() == &connection;
+    connection.read([&](const FrameHeader& header, std::span<const std::byte> payload) {
       auto answer = take_frame(header, payload);
       if (!answer) return;
       answer->digest = digest_of(*answer, {}, config_.key);
@@ -374,7 +375,7 @@ void Messenger::poll_once() {
       if (is_router) {
         put(*answer, nullptr, false);
       } else {
-        channel.put(*answer, nullptr);
+        connection.put(*answer, nullptr);
       }
     });
   }

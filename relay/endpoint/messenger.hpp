@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "endpoint/channel.hpp"
+#include "endpoint/connection.hpp"
 #include "endpoint/control_messages.hpp"
 #include "endpoint/endpoint_config.hpp"
 #include "endpoint/match_questions.hpp"
@@ -107,7 +107,7 @@ class Messenger {
   void accept_caller(Time now);
   void drop_callers(Time now);
   void drop_called(Time now);
-  void fill_channels(Time now);
+  void fill_connections(Time now);
   [[nodiscard]] bool is_meant(const FrameHeader& header, std::span<const std::byte> payload) const;
   /// @return the answer, if there is one
   std::optional<FrameHeader> take_frame(const FrameHeader& header,
@@ -118,7 +118,7 @@ class Messenger {
   void answer(const std::vector<MatchQuestions::Key>& questions);
   void send_control_message(std::uint32_t rank, std::uint64_t message, FrameKind kind);
   void put(const FrameHeader& header, Payload payload, bool bypasses_routers);
-  Channel* channel_to(std::uint32_t rank);
+  Connection* connection_to(std::uint32_t rank);
 
   EndpointConfig config_;
   OnMatch on_match_;
@@ -129,12 +129,12 @@ class Messenger {
 
   // Used by the thread alone.
   std::vector<Address> address_of_rank_;
-  std::unique_ptr<Channel> router_;
+  std::unique_ptr<Connection> router_;
   Time next_call_{};
   Time router_awaited_until_{};
-  std::map<std::uint32_t, std::unique_ptr<Channel>> called_;
-  std::vector<std::unique_ptr<Channel>> callers_;
-  UnprovedCallers<Channel*> unproved_{kMaxUnproved};
+  std::map<std::uint32_t, std::unique_ptr<Connection>> called_;
+  std::vector<std::unique_ptr<Connection>> callers_;
+  UnprovedCallers<Connection*> unproved_{kMaxUnproved};
   std::set<std::string> hosts_of_job_;
   Time next_accept_{};
 

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <map>
 
-#include "endpoint/channel.hpp"
+#include "endpoint/connection.hpp"
 
 namespace fairlead::relay {
 namespace {
@@ -21,33 +21,33 @@ constexpr int kCallsPoll_ms = 20;
 
 struct Call {
   std::size_t index;
-  std::optional<Channel> channel{};
+  std::optional<Connection> connection{};
   Time next{};
   int num_made = 0;
 
   // None before the first attempt and after one that has failed.
-  [[nodiscard]] Channel* open_channel() {
-    return channel && !channel->is_closed() ? &*channel : nullptr;
+  [[nodiscard]] Connection* open_connection() {
+    return connection && !connection->is_closed() ? &*connection : nullptr;
   }
   [[nodiscard]] bool is_answered() const {
-    return channel && channel->is_open() && !channel->has_to_write();
+    return connection && connection->is_open() && !connection->has_to_write();
   }
   /// Whether the other end has taken no call for long enough.
   [[nodiscard]] bool has_failed(const StartTimeouts& timeouts, Time now) const {
-    if (channel && !channel->is_closed()) {
-      return !channel->is_taken() && now - channel->opened() > timeouts.calling;
+    if (connection && !connection->is_closed()) {
+      return !connection->is_taken() && now - connection->opened() > timeouts.calling;
     }
     return num_made >= timeouts.num_calls(kNextCallInterval);
   }
 };
 
 pollfd awaited(Call& call) {
-  if (Channel* channel = call.open_channel()) channel->write();
-  Channel* channel = call.open_channel();
+  if (Connection* connection = call.open_connection()) connection->write();
+  Connection* connection = call.open_connection();
   // A negative descriptor is left out by poll(2).
-  if (channel == nullptr) return {-1, 0, 0};
-  const auto events = static_cast<short>(channel->has_to_write() ? POLLIN | POLLOUT : POLLIN);
-  return {channel->descriptor(), events, 0};
+  if (connection == nullptr) return {-1, 0, 0};
+  const auto events = static_cast<short>(connection->has_to_write() ? POLLIN | POLLOUT : POLLIN);
+  return {connection->descriptor(), events, 0};
 }
 
 void wait_for_answers(std::vector<Call>& calls) {
@@ -57,8 +57,9 @@ void wait_for_answers(std::vector<Call>& calls) {
   for (std::size_t index = 0; index < calls.size(); ++index) {
     if (waits[index].revents == 0) continue;
     // No frames are expected.
-    if (Channel* channel = calls[index].open_channel()) channel->read([](const auto&, auto) {});
-    if (Channel* channel = calls[index].open_channel()) channel->write();
+    if (Connection* connection = calls[index].open_connection())
+      connection->read([](const auto&, auto) {});
+    if (Connection* connection = calls[index].open_connection()) connection->write();
   }
 }
 
@@ -95,9 +96,9 @@ std::optional<std::size_t> find_unreached(std::span<const Address> addresses,
     if (now >= timeouts.until) return calls.front().index;
     for (Call& call : calls) {
       if (call.has_failed(timeouts, now)) return call.index;
-      if (call.open_channel() != nullptr || now < call.next) continue;
+      if (call.open_connection() != nullptr || now < call.next) continue;
       ++call.num_made;
-      call.channel = Channel::calling(connect_to(addresses[call.index]), own_rank, key);
+      call.connection = Connection::calling(connect_to(addresses[call.index]), own_rank, key);
       call.next = now + kNextCallInterval;
     }
     wait_for_answers(calls);

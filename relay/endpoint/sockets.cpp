@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "endpoint/channel.hpp"
+#include "endpoint/connection.hpp"
 #include "fairlead/error.hpp"
 #include "wire/tcp_options.hpp"
 

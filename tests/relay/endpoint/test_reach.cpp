@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "endpoint/channel.hpp"
+#include "endpoint/connection.hpp"
 #include "endpoint/reach.hpp"
 #include "routers.hpp"
 
@@ -88,10 +88,10 @@ void take_call_after(const Refusing& place, milliseconds time_refused, milliseco
     socket = accept_from(place.socket);
     std::this_thread::yield();
   }
-  Channel channel = Channel::answering(std::move(socket), some_key());
-  while (!channel.is_closed()) {
-    channel.write();
-    channel.read([](const auto&, auto) {});
+  Connection connection = Connection::answering(std::move(socket), some_key());
+  while (!connection.is_closed()) {
+    connection.write();
+    connection.read([](const auto&, auto) {});
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever bytes come: what is taken for a header is within the limits and has these bytes, what is
-// taken for a job is usable, a reassembly buffer survives any order of segments, and a channel
+// taken for a job is usable, a reassembly buffer survives any order of segments, and a connection
 // takes no frame before the proof of the key, and after it those that are sent.
 #include <sys/socket.h>
 
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "endpoint/channel.hpp"
+#include "endpoint/connection.hpp"
 #include "endpoint/reassembly_buffer.hpp"
 #include "fairlead/error.hpp"
 #include "router/job.hpp"
@@ -23,7 +23,7 @@
 #include "wire/proof.hpp"
 
 using namespace fairlead;
-using relay::Channel;
+using relay::Connection;
 
 namespace {
 
@@ -144,51 +144,51 @@ void receive_all(const FileDescriptor& end, std::span<std::byte> bytes) {
 }
 
 // In parts, which end anywhere in a frame.
-void read_parts(Channel& channel, const FileDescriptor& end, std::span<const std::byte> bytes,
-                const Channel::OnFrame& on_frame) {
+void read_parts(Connection& connection, const FileDescriptor& end, std::span<const std::byte> bytes,
+                const Connection::OnFrame& on_frame) {
   constexpr std::size_t kPartBytes = 1000;
-  while (!bytes.empty() && !channel.is_closed()) {
+  while (!bytes.empty() && !connection.is_closed()) {
     const auto part = bytes.first(std::min(bytes.size(), kPartBytes));
     bytes = bytes.subspan(part.size());
     send_all(end, part);
-    channel.read(on_frame);
+    connection.read(on_frame);
   }
 }
 
 void fuzz_handshake(std::span<const std::byte> bytes, bool is_calling) {
   Ends ends;
-  Channel channel = is_calling ? Channel::calling(std::move(ends.near), 0, kKey)
-                               : Channel::answering(std::move(ends.near), kKey);
-  read_parts(channel, ends.far, bytes, [](auto&, auto) { check(false); });
-  check(!channel.is_open());
+  Connection connection = is_calling ? Connection::calling(std::move(ends.near), 0, kKey)
+                                     : Connection::answering(std::move(ends.near), kKey);
+  read_parts(connection, ends.far, bytes, [](auto&, auto) { check(false); });
+  check(!connection.is_open());
 }
 
-Channel shake_hands(Ends& ends) {
-  Channel channel = Channel::answering(std::move(ends.near), kKey);
+Connection shake_hands(Ends& ends) {
+  Connection connection = Connection::answering(std::move(ends.near), kKey);
   const auto none = [](auto&, auto) { check(false); };
   const auto hello = to_bytes(relay::make_hello(relay::Role::process, 1, kKey));
   send_all(ends.far, hello);
-  channel.read(none);
-  channel.write();
+  connection.read(none);
+  connection.write();
   relay::AnswerBytes answer;
   receive_all(ends.far, answer);
   const auto proof = relay::check_answer(hello, answer, kKey);
   check(proof.has_value());
   send_all(ends.far, *proof);
-  channel.read(none);
-  check(channel.is_open());
-  return channel;
+  connection.read(none);
+  check(connection.is_open());
+  return connection;
 }
 
-void fuzz_channel(std::span<const std::byte> bytes) {
+void fuzz_connection(std::span<const std::byte> bytes) {
   Ends ends;
-  Channel channel = shake_hands(ends);
+  Connection connection = shake_hands(ends);
   std::span<const std::byte> rest = bytes;
   const auto take = [&rest](std::span<const std::byte> part) {
     check(part.size() <= rest.size() && std::memcmp(part.data(), rest.data(), part.size()) == 0);
     rest = rest.subspan(part.size());
   };
-  read_parts(channel, ends.far, bytes,
+  read_parts(connection, ends.far, bytes,
              [&](const relay::FrameHeader& header, std::span<const std::byte> payload) {
                check(payload.size() == header.payload_bytes());
                take(relay::to_bytes(header));
@@ -198,12 +198,12 @@ void fuzz_channel(std::span<const std::byte> bytes) {
   const bool has_header = rest.size() >= relay::kFrameHeaderBytes;
   const auto header =
       has_header ? relay::parse_frame_header(rest.first<relay::kFrameHeaderBytes>()) : std::nullopt;
-  check(channel.is_closed() == (has_header && !header));
+  check(connection.is_closed() == (has_header && !header));
   if (header) check(rest.size() < relay::kFrameHeaderBytes + header->payload_bytes());
 }
 
 // Frames with their payloads, and what is left.
-void fuzz_channel_with_frames(std::span<const std::byte> bytes) {
+void fuzz_connection_with_frames(std::span<const std::byte> bytes) {
   std::vector<std::byte> stream;
   bytes = bytes.first(std::min(bytes.size(), kMaxFrames * kSeedBytes));
   while (bytes.size() >= kSeedBytes && bytes.front() != std::byte{0}) {
@@ -214,7 +214,7 @@ void fuzz_channel_with_frames(std::span<const std::byte> bytes) {
     bytes = bytes.subspan(kSeedBytes);
   }
   stream.insert(stream.end(), bytes.begin(), bytes.end());
-  fuzz_channel(stream);
+  fuzz_connection(stream);
 }
 
 }  // namespace
@@ -235,10 +235,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       fuzz_handshake(rest, bytes[0] == std::byte{2});
       break;
     case 4:
-      fuzz_channel(rest);
+      fuzz_connection(rest);
       break;
     case 5:
-      fuzz_channel_with_frames(rest);
+      fuzz_connection_with_frames(rest);
       break;
     case 6:
       fuzz_valid_frames(rest);

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a messenger's channel keeps for the other end.
+// What a messenger's connection keeps for the other end.
 #include <memory>
 #include <vector>
 
 #include "catch.hpp"
-#include "endpoint/channel.hpp"
+#include "endpoint/connection.hpp"
 #include "ends.hpp"
 #include "routers.hpp"
 
 using namespace fairlead;
 using namespace fairlead::tests;
 using fairlead::FileDescriptor;
-using fairlead::relay::Channel;
+using fairlead::relay::Connection;
 using fairlead::relay::Payload;
 using relay::FrameHeader;
 using relay::kMaxSegmentBytes;
 
 namespace {
 
-/// Two channels that have proved the key.
-struct Channels {
-  Channels() {
+/// Two connections that have proved the key.
+struct Connections {
+  Connections() {
     for (int turn = 0; turn < 3; ++turn) {
       near.write();
       far.write();
@@ -43,8 +43,8 @@ struct Channels {
   }
 
   Ends ends{false};
-  Channel near = Channel::calling(FileDescriptor(dup(ends.near())), 0, some_key());
-  Channel far = Channel::answering(FileDescriptor(dup(ends.far())), some_key());
+  Connection near = Connection::calling(FileDescriptor(dup(ends.near())), 0, some_key());
+  Connection far = Connection::answering(FileDescriptor(dup(ends.far())), some_key());
 
  private:
   static void nobody(const FrameHeader& /*header*/, std::span<const std::byte> /*payload*/) {}
@@ -61,46 +61,47 @@ FrameHeader segment(std::uint64_t number, std::size_t num_segments) {
 
 }  // namespace
 
-TEST_CASE("channel: a segment that is put again while it waits is sent once, with the new header") {
+TEST_CASE(
+    "connection: a segment that is put again while it waits is sent once, with the new header") {
   // More than the sockets hold.
   constexpr std::size_t kNumSegments = 64;
   const Payload payload =
       std::make_shared<const std::vector<std::byte>>(kNumSegments * kMaxSegmentBytes);
-  Channels channels;
+  Connections connections;
   for (std::uint64_t number = 0; number < kNumSegments; ++number) {
-    channels.near.put(segment(number, kNumSegments), payload);
+    connections.near.put(segment(number, kNumSegments), payload);
   }
-  channels.near.write();
-  REQUIRE(channels.near.has_to_write());
+  connections.near.write();
+  REQUIRE(connections.near.has_to_write());
 
   FrameHeader again = segment(kNumSegments - 1, kNumSegments);
   again.sent_us = 7;
-  channels.near.put(again, payload);
+  connections.near.put(again, payload);
 
-  const auto headers = channels.arrived();
+  const auto headers = connections.arrived();
   REQUIRE(headers.size() == kNumSegments);
   CHECK(headers.back() == again);
 }
 
-TEST_CASE("channel: a segment that is being written is not put again") {
+TEST_CASE("connection: a segment that is being written is not put again") {
   const Payload payload =
       std::make_shared<const std::vector<std::byte>>(std::size_t{64} * kMaxSegmentBytes);
-  Channels channels;
+  Connections connections;
   std::size_t num_put = 0;
-  while (!channels.near.has_to_write()) {
-    channels.near.put(segment(num_put++, 64), payload);
-    channels.near.write();
+  while (!connections.near.has_to_write()) {
+    connections.near.put(segment(num_put++, 64), payload);
+    connections.near.write();
   }
 
-  channels.near.put(segment(num_put - 1, 64), payload);
+  connections.near.put(segment(num_put - 1, 64), payload);
 
-  CHECK(channels.arrived().size() == num_put);
+  CHECK(connections.arrived().size() == num_put);
 }
 
-TEST_CASE("channel: frames without a payload are all sent") {
-  Channels channels;
+TEST_CASE("connection: frames without a payload are all sent") {
+  Connections connections;
   FrameHeader header = segment(0, 1);
   header.kind = relay::FrameKind::ack;
-  for (int each = 0; each < 3; ++each) channels.near.put(header, nullptr);
-  CHECK(channels.arrived().size() == 3);
+  for (int each = 0; each < 3; ++each) connections.near.put(header, nullptr);
+  CHECK(connections.arrived().size() == 3);
 }

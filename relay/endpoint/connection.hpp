@@ -18,16 +18,16 @@
 
 namespace fairlead::relay {
 
-class Channel {
+class Connection {
  public:
   using OnFrame = std::function<void(const FrameHeader&, std::span<const std::byte> payload)>;
-  /// No more is put into a channel that has this much to send.
+  /// No more is put into a connection that has this much to send.
   static constexpr std::size_t kFullBytes = std::size_t{256} << 10U;
 
   /// One that calls; `socket` may still be connecting.
-  static Channel calling(FileDescriptor socket, std::uint32_t rank, const Key& key);
+  static Connection calling(FileDescriptor socket, std::uint32_t rank, const Key& key);
   /// One that was called.
-  static Channel answering(FileDescriptor socket, const Key& key);
+  static Connection answering(FileDescriptor socket, const Key& key);
 
   [[nodiscard]] int descriptor() const { return socket_.number(); }
   [[nodiscard]] bool is_closed() const { return !socket_.is_open(); }
@@ -66,7 +66,7 @@ class Channel {
     std::size_t written = 0;
   };
 
-  Channel(FileDescriptor socket, const Key& key, Step step);
+  Connection(FileDescriptor socket, const Key& key, Step step);
   static Part part_of(std::span<const std::byte> bytes);
   void send_handshake(std::span<const std::byte> bytes);
   bool renew(const FrameHeader& header, const Payload& payload);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handshakes, and frames to and from a socket.
-#include "endpoint/channel.hpp"
+#include "endpoint/connection.hpp"
 
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -13,35 +13,35 @@ namespace {
 constexpr int kMaxReads = 64;
 }
 
-Channel::Channel(FileDescriptor socket, const Key& key, Step step)
+Connection::Connection(FileDescriptor socket, const Key& key, Step step)
     : socket_(std::move(socket)), key_(key), step_(step) {}
 
-Channel Channel::calling(FileDescriptor socket, std::uint32_t rank, const Key& key) {
-  Channel channel(std::move(socket), key, Step::answer);
-  channel.hello_ = to_bytes(make_hello(Role::process, rank, key));
-  channel.send_handshake(channel.hello_);
-  channel.expect(kAnswerBytes);
-  return channel;
+Connection Connection::calling(FileDescriptor socket, std::uint32_t rank, const Key& key) {
+  Connection connection(std::move(socket), key, Step::answer);
+  connection.hello_ = to_bytes(make_hello(Role::process, rank, key));
+  connection.send_handshake(connection.hello_);
+  connection.expect(kAnswerBytes);
+  return connection;
 }
 
-Channel Channel::answering(FileDescriptor socket, const Key& key) {
-  Channel channel(std::move(socket), key, Step::hello);
-  channel.expect(kHelloBytes);
-  return channel;
+Connection Connection::answering(FileDescriptor socket, const Key& key) {
+  Connection connection(std::move(socket), key, Step::hello);
+  connection.expect(kHelloBytes);
+  return connection;
 }
 
-Channel::Part Channel::part_of(std::span<const std::byte> bytes) {
+Connection::Part Connection::part_of(std::span<const std::byte> bytes) {
   Part part;
   std::copy(bytes.begin(), bytes.end(), part.start.begin());
   part.start_bytes = bytes.size();
   return part;
 }
 
-void Channel::send_handshake(std::span<const std::byte> bytes) {
+void Connection::send_handshake(std::span<const std::byte> bytes) {
   handshake_.push_back(part_of(bytes));
 }
 
-void Channel::put(const FrameHeader& header, Payload payload) {
+void Connection::put(const FrameHeader& header, Payload payload) {
   if (payload && renew(header, payload)) return;
   Part part = part_of(to_bytes(header));
   if (payload) {
@@ -55,7 +55,7 @@ void Channel::put(const FrameHeader& header, Payload payload) {
 }
 
 // Whether the segment waits already.
-bool Channel::renew(const FrameHeader& header, const Payload& payload) {
+bool Connection::renew(const FrameHeader& header, const Payload& payload) {
   const auto same = std::ranges::find_if(waiting_, [&](const Part& each) {
     return each.payload == payload && each.offset == header.offset_bytes;
   });
@@ -64,13 +64,13 @@ bool Channel::renew(const FrameHeader& header, const Payload& payload) {
   return true;
 }
 
-void Channel::write() {
+void Connection::write() {
   // No frame before the proof.
   if (write_from(handshake_) && is_open()) write_from(waiting_);
 }
 
 // Whether all of it could be written.
-bool Channel::write_from(std::deque<Part>& parts) {
+bool Connection::write_from(std::deque<Part>& parts) {
   while (!is_closed() && !parts.empty()) {
     Part& part = parts.front();
     std::array<iovec, 2> vectors{};
@@ -101,12 +101,12 @@ bool Channel::write_from(std::deque<Part>& parts) {
   return !is_closed();
 }
 
-void Channel::expect(std::size_t bytes) {
+void Connection::expect(std::size_t bytes) {
   incoming_.resize(bytes);
   num_read_ = 0;
 }
 
-void Channel::read(const OnFrame& on_frame) {
+void Connection::read(const OnFrame& on_frame) {
   // Not for ever: what is answered has to be written, too.
   for (int turn = 0; turn < kMaxReads && !is_closed(); ++turn) {
     const ssize_t size = recv(socket_.number(), incoming_.data() + num_read_,
@@ -119,7 +119,7 @@ void Channel::read(const OnFrame& on_frame) {
   }
 }
 
-void Channel::take_read(const OnFrame& on_frame) {
+void Connection::take_read(const OnFrame& on_frame) {
   if (step_ != Step::frames) return take_handshake();
   if (!has_header_) {
     const auto header = parse_frame_header(std::span(incoming_).first<kFrameHeaderBytes>());
@@ -135,7 +135,7 @@ void Channel::take_read(const OnFrame& on_frame) {
   expect(kFrameHeaderBytes);
 }
 
-void Channel::take_handshake() {
+void Connection::take_handshake() {
   if (step_ == Step::hello) {
     std::copy(incoming_.begin(), incoming_.end(), hello_.begin());
     const auto hello = parse_hello(hello_);
@@ -160,7 +160,7 @@ void Channel::take_handshake() {
   expect(kFrameHeaderBytes);
 }
 
-void Channel::close() {
+void Connection::close() {
   socket_.close();
   handshake_.clear();
   waiting_.clear();
