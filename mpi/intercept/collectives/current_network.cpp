@@ -35,7 +35,7 @@ int CurrentNetwork::version() const {
   return version_;
 }
 
-void CurrentNetwork::note_stop(double stop_s) {
+void CurrentNetwork::add_stop(double stop_s) {
   const std::scoped_lock lock(mutex_);
   stopped_s_ += stop_s;
 }

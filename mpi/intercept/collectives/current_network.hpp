@@ -27,7 +27,7 @@ class CurrentNetwork {
   [[nodiscard]] int version() const;
 
   /// The program was held up for so long.
-  void note_stop(double stop_s);
+  void add_stop(double stop_s);
   /// Until it may be held up for so long; not positive: it may be now.
   [[nodiscard]] double wait_s(double stop_s) const;
 

@@ -149,7 +149,7 @@ void DriftWatch::take_untimed(PlannedCalls& calls, double native_s, Planning& pl
   Replanned found = planning.plan ? planning.plan->take() : Replanned{};
   auto schedule = SchedulePlanner::share(members, std::move(found.schedule));
   const double stop_s = now_s() - begin_s;
-  current_network().note_stop(stop_s + found.planning_s);
+  current_network().add_stop(stop_s + found.planning_s);
   count(members, {.longest_stop_s = stop_s, .planning_s = found.planning_s});
   const double least_ratio = calls.request.rule->least_saved_ratio.value_or(0.0);
   if (schedule != nullptr && schedule->predicted_s < native_s * (1 - least_ratio)) {
@@ -157,7 +157,7 @@ void DriftWatch::take_untimed(PlannedCalls& calls, double native_s, Planning& pl
     return;
   }
   if (schedule != nullptr && is_planner(members)) {
-    note_tried({.request = calls.request,
+    record_tried({.request = calls.request,
                 .end = TrialEnd::unpromising,
                 .predicted_s = schedule->predicted_s,
                 .native_s = native_s});
@@ -169,7 +169,7 @@ void DriftWatch::end_untimed(PlannedCalls& calls, Challenger& challenger, const 
                              bool is_used, Members& members) {
   const double predicted_s = challenger.schedule->predicted_s;
   if (is_planner(members)) {
-    note_tried({.request = calls.request,
+    record_tried({.request = calls.request,
                 .end = is_used ? TrialEnd::used : TrialEnd::slower,
                 .predicted_s = predicted_s,
                 .native_s = times.old_s,
@@ -210,7 +210,7 @@ void DriftWatch::check_network(PlannedCalls& calls, const AgreedTimes& agreed, M
                  collectives_state().plan.drift.max_ratio);
   calls.times.shorten_window();
   const double stop_s = now_s() - begin_s;
-  network.note_stop(stop_s);
+  network.add_stop(stop_s);
   count(members, {.probes = is_probed ? 1U : 0U, .longest_stop_s = stop_s});
 }
 
@@ -234,7 +234,7 @@ void DriftWatch::take_plan(PlannedCalls& calls, Planning& planning, const Member
     calls.times.expect(planning.call_s);
   }
   const double stop_s = now_s() - begin_s;
-  current_network().note_stop(stop_s + found.planning_s);
+  current_network().add_stop(stop_s + found.planning_s);
   count(members, {.longest_stop_s = stop_s, .planning_s = found.planning_s});
 }
 
@@ -244,7 +244,7 @@ void DriftWatch::compare(PlannedCalls& calls, Challenger& challenger, Members& m
       members, calls.request.rule->operation,
       {.old_s = challenger.comparison.old_s(), .new_s = challenger.comparison.new_s()});
   CurrentNetwork& network = current_network();
-  network.note_stop(std::max(0.0, times.new_s - times.old_s));
+  network.add_stop(std::max(0.0, times.new_s - times.old_s));
   const Verdict verdict = challenger.comparison.judge(times.old_s, times.new_s);
   if (verdict == Verdict::open) return;
   const bool is_replaced = verdict == Verdict::is_replaced;
@@ -256,7 +256,7 @@ void DriftWatch::compare(PlannedCalls& calls, Challenger& challenger, Members& m
   }
   if (is_replaced) {
     if (is_by_mpi && is_planner(members)) {
-      note_tried({.request = calls.request,
+      record_tried({.request = calls.request,
                   .end = TrialEnd::left,
                   .predicted_s = calls.schedule->predicted_s,
                   .native_s = times.new_s,

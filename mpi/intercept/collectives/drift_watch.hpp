@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "collectives/agreed_times.hpp"
-#include "collectives/background_plan.hpp"
+#include "collectives/background_planning.hpp"
 #include "collectives/probed_pairs.hpp"
 #include "collectives/schedule_comparison.hpp"
 #include "collectives/schedule_planner.hpp"
@@ -46,7 +46,7 @@ struct Planning {
   std::optional<ProbedPairs> probed;
   /// What calls took, and are expected to take if the network does not explain it; 0: the same.
   double call_s = 0.0;
-  std::optional<BackgroundPlan> plan{};  ///< on rank 0
+  std::optional<BackgroundPlanning> plan{};  ///< on rank 0
 };
 
 /// The calls that share a schedule. Executors know schedules by their addresses.

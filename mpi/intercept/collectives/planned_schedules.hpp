@@ -28,27 +28,27 @@ struct PlannedBy {
   friend auto operator<=>(const PlannedBy&, const PlannedBy&) = default;
 };
 
-/// Schedules as text. Programs make communicators again and again, and call with one root after the
-/// other, and all ranks wait while one plans; so what has been planned is kept, and the time for
-/// planning is limited, but for the first schedule of each rule. Pure: no MPI, no clock. Threads
-/// may use it at the same time.
+/// Schedules as text. All ranks wait while one plans, and many programs free a communicator and
+/// make the same one anew, or call with one root after the other. So schedules are kept, and the
+/// time for planning is limited, but for the first schedule of each rule. Pure: no MPI, no clock.
+/// Threads may use it at the same time.
 class PlannedSchedules {
  public:
   /// Beyond this much text nothing more is kept.
   static constexpr std::size_t kMaxKeptBytes = std::size_t{64} << 20U;
 
   /// The text, planned now where it has not been before; none where the time is spent.
-  /// @param plan     makes the text, which is empty where that is not possible
-  /// @param now_s    seconds since some moment in the past
-  /// @param limit_s  after so much time for planning only the first plan of a rule begins
-  template <class Plan, class Clock>
-  std::optional<std::string> text(const PlannedBy& by, Plan plan, Clock now_s, double limit_s) {
+  /// @param make_text  empty where no schedule is possible
+  /// @param now_s      seconds since some moment in the past
+  /// @param limit_s    after so much time for planning only the first schedule of a rule is made
+  template <class MakeText, class Clock>
+  std::optional<std::string> text(const PlannedBy& by, MakeText make_text, Clock now_s, double limit_s) {
     const std::scoped_lock lock(mutex_);
     if (const auto found = texts_.find(by); found != texts_.end()) return found->second;
     const bool is_first = begun_.insert(by.rule).second;
     if (spent_s_ >= limit_s && !is_first) return std::nullopt;
     const double begin_s = now_s();
-    std::string text = plan();
+    std::string text = make_text();
     spent_s_ += now_s() - begin_s;
     if (kept_bytes_ + text.size() <= kMaxKeptBytes) {
       kept_bytes_ += text.size();

@@ -42,7 +42,7 @@ const char* name_of(TrialEnd end) {
 
 }  // namespace
 
-void note_tried(const TriedSchedule& tried) {
+void record_tried(const TriedSchedule& tried) {
   nlohmann::ordered_json entry = {
       {"operation", std::string(name_of(tried.request.rule->operation))},
       {"message_bytes", tried.request.bytes},

@@ -26,7 +26,7 @@ struct TriedSchedule {
 };
 
 /// Adds to what this process has tried; of very many the first ones are kept. Thread-safe.
-void note_tried(const TriedSchedule& tried);
+void record_tried(const TriedSchedule& tried);
 
 /// Leaves it in the record of the run; a process that has tried nothing does not.
 /// @param rank  of MPI_COMM_WORLD

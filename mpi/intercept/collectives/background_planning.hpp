@@ -31,9 +31,9 @@ struct Replanned {
 
 /// The planning of one rank. Its destructor waits for the end of the planning, as no thread may
 /// outlive the program's MPI.
-class BackgroundPlan {
+class BackgroundPlanning {
  public:
-  explicit BackgroundPlan(PlanningTask task);
+  explicit BackgroundPlanning(PlanningTask task);
 
   [[nodiscard]] bool is_ready() const;
   /// Waits for it if it is not ready; once.

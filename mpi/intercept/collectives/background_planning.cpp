@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/background_plan.hpp"
+#include "collectives/background_planning.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -34,7 +34,7 @@ bool are_same(Schedule one, const Schedule& other) {
 }
 
 Replanned replanned(const PlanningTask& task) {
-  // Programs make communicators again and again.
+  // A communicator like one before it has a kept schedule.
   if (task.schedule.num_hosts == 0) {
     return {.schedule = task.planner.planned(task.request, current_network())};
   }
@@ -66,7 +66,7 @@ constexpr auto kPolicy = kIsSimulated ? std::launch::deferred : std::launch::asy
 
 }  // namespace
 
-BackgroundPlan::BackgroundPlan(PlanningTask task) {
+BackgroundPlanning::BackgroundPlanning(PlanningTask task) {
   const auto start = [&](std::launch policy) {
     const WithoutSignals without_signals;
     replanned_ = std::async(policy, [task] { return work(task); });
@@ -79,7 +79,7 @@ BackgroundPlan::BackgroundPlan(PlanningTask task) {
   }
 }
 
-bool BackgroundPlan::is_ready() const {
+bool BackgroundPlanning::is_ready() const {
   return replanned_.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
 }
 
