@@ -29,7 +29,7 @@ from rich.table import Table
 from scipy.stats import spearmanr
 
 from fairlead.flows.compare.statistics import mean_interval
-from fairlead.measure.sampling import SamplePlan
+from fairlead.measure.sampling import SampleDesign
 from fairlead.measure.sampling.estimation import Estimate
 from fairlead.measure.sampling.rounds import measure_in_batches
 from fairlead.model.network import Network
@@ -123,7 +123,7 @@ def curve(case: Case, seed: int) -> list[Point]:
         begin_s = time.process_time()
 
     # Neither end is ever reached: all batches are measured.
-    plan = SamplePlan(error_bar_ratio=1e-9, min_gain_ratio=-math.inf, seed=seed)
+    plan = SampleDesign(error_bar_ratio=1e-9, min_gain_ratio=-math.inf, seed=seed)
     asked = np.zeros(case.truth.latency_s.shape, dtype=bool)
 
     def measure(pairs: Mask, share_ratio: float) -> Network:

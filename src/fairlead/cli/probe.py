@@ -17,7 +17,7 @@ from fairlead.cli.process_age import process_age_s
 from fairlead.cli.request_options import HostOptions, LauncherOptions, MeasuringOptions
 from fairlead.measure.probe import PRECISIONS
 from fairlead.measure.probe import probe as measure
-from fairlead.measure.sampling import SamplePlan
+from fairlead.measure.sampling import SampleDesign
 from fairlead.report import probe_view
 from fairlead.units import format_duration
 
@@ -143,7 +143,7 @@ def probe(
             target_ratio=target,
             max_samples=cap,
             budget_s=budget,
-            sample=SamplePlan(sample_ratio, seed=seed)
+            sample=SampleDesign(sample_ratio, seed=seed)
             if sample or sample_ratio is not None
             else None,
             concurrency=concurrency,

@@ -30,7 +30,7 @@ from fairlead.measure.one_machine import require_planned_hosts
 from fairlead.measure.probe_program import PROGRESS, ProbeProgram, chosen_pairs
 from fairlead.measure.probe_result import PAIRS_FORMAT, ProbeResult, read_result
 from fairlead.measure.reachable import reachable_part, reason_of_host
-from fairlead.measure.sampling import SamplePlan, complete
+from fairlead.measure.sampling import SampleDesign, complete
 from fairlead.measure.sampling.rounds import measure_in_batches
 from fairlead.model.cluster import Cluster
 from fairlead.model.flows_summary import FlowsSummary
@@ -81,7 +81,7 @@ def probe(
     target_ratio: float | None = None,
     max_samples: int | None = None,
     budget_s: float | None = None,
-    sample: SamplePlan | None = None,
+    sample: SampleDesign | None = None,
     concurrency: int = 0,
     skip_unreachable: bool = False,
     reach_timeout_s: float = 10.0,
@@ -272,7 +272,7 @@ class _Orders:
 
 def _complete(
     network: Network,
-    sample: SamplePlan,
+    sample: SampleDesign,
     reachable: Cluster,
     asked: npt.NDArray[np.bool_],
     result: ProbeResult,

@@ -15,7 +15,7 @@ from fairlead.act.launch import Launcher, detect
 from fairlead.cli import app
 from fairlead.errors import InputError
 from fairlead.measure.probe import probe
-from fairlead.measure.sampling import SamplePlan
+from fairlead.measure.sampling import SampleDesign
 from fairlead.model.network import Network
 
 pytestmark = [
@@ -35,7 +35,7 @@ def measured_pairs(network: Network) -> int:
 
 
 def test_only_the_chosen_pairs_are_measured(launcher: Launcher) -> None:
-    network = probe(launcher, hosts(*NAMES), sample=SamplePlan(0.4))
+    network = probe(launcher, hosts(*NAMES), sample=SampleDesign(0.4))
 
     # 40 % of 91 pairs; the others are estimates with error bars.
     assert measured_pairs(network) == 36
@@ -52,7 +52,7 @@ def test_only_the_chosen_pairs_are_measured(launcher: Launcher) -> None:
 
 @pytest.mark.parametrize("num_hosts", [1, 2, 5, 8])
 def test_all_pairs_of_few_hosts_are_measured(launcher: Launcher, num_hosts: int) -> None:
-    network = probe(launcher, hosts(*NAMES[:num_hosts]), sample=SamplePlan())
+    network = probe(launcher, hosts(*NAMES[:num_hosts]), sample=SampleDesign())
 
     num_pairs = num_hosts * (num_hosts - 1) // 2
     assert measured_pairs(network) == num_pairs
@@ -66,7 +66,7 @@ def test_chosen_pairs_are_measured_with_any_concurrency(
     one_launcher: Launcher, concurrency: int
 ) -> None:
     network = probe(
-        one_launcher, hosts(*NAMES[:11]), sample=SamplePlan(0.5), concurrency=concurrency
+        one_launcher, hosts(*NAMES[:11]), sample=SampleDesign(0.5), concurrency=concurrency
     )
 
     assert measured_pairs(network) == 28
@@ -75,7 +75,7 @@ def test_chosen_pairs_are_measured_with_any_concurrency(
 
 def test_unreachable_host_stays_unknown_and_the_rest_is_completed(one_launcher: Launcher) -> None:
     names = (*NAMES[:4], "downtown", *NAMES[4:12])
-    network = probe(one_launcher, hosts(*names), sample=SamplePlan(0.5), skip_unreachable=True)
+    network = probe(one_launcher, hosts(*names), sample=SampleDesign(0.5), skip_unreachable=True)
 
     assert measured_pairs(network) == 33
     assert all("downtown" in pair for pair in network.unmeasured_pairs())
@@ -86,7 +86,7 @@ def test_what_the_budget_does_not_reach_is_estimated(one_launcher: Launcher) -> 
     network = probe(
         one_launcher,
         hosts(*NAMES[:12]),
-        sample=SamplePlan(0.6),
+        sample=SampleDesign(0.6),
         budget_s=2.0,
         max_samples=10**9,
         target_ratio=1e-9,
@@ -98,10 +98,10 @@ def test_what_the_budget_does_not_reach_is_estimated(one_launcher: Launcher) -> 
 
 @pytest.mark.parametrize(
     ("plan", "field"),
-    [(SamplePlan(0.0), "ratio"), (SamplePlan(1.5), "ratio"), (SamplePlan(0.1), "at least"),
-     (SamplePlan(error_bar_ratio=0.0), "error_bar_ratio"), (SamplePlan(seed=-1), "seed")],
+    [(SampleDesign(0.0), "ratio"), (SampleDesign(1.5), "ratio"), (SampleDesign(0.1), "at least"),
+     (SampleDesign(error_bar_ratio=0.0), "error_bar_ratio"), (SampleDesign(seed=-1), "seed")],
 )  # fmt: skip
-def test_impossible_plan_is_named(one_launcher: Launcher, plan: SamplePlan, field: str) -> None:
+def test_impossible_plan_is_named(one_launcher: Launcher, plan: SampleDesign, field: str) -> None:
     with pytest.raises(InputError, match=f"sample: .*{field}"):
         probe(one_launcher, hosts(*NAMES), sample=plan)
 

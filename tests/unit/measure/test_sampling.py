@@ -8,7 +8,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from fairlead.measure.sampling import SamplePlan, complete
+from fairlead.measure.sampling import SampleDesign, complete
 from fairlead.measure.sampling.rounds import measure_in_batches
 from fairlead.model.network import Network
 
@@ -65,7 +65,7 @@ def masked(network: Network, measured: np.ndarray) -> Network:
     return dataclasses.replace(network, **changes, samples=np.where(keep, network.samples, 0))
 
 
-def sampled(network: Network, plan: SamplePlan) -> tuple[Network, np.ndarray]:
+def sampled(network: Network, plan: SampleDesign) -> tuple[Network, np.ndarray]:
     """What the probe would make of a network, and the pairs that it measured."""
     asked = np.zeros((network.num_hosts, network.num_hosts), dtype=bool)
 
@@ -83,7 +83,7 @@ def sampled(network: Network, plan: SamplePlan) -> tuple[Network, np.ndarray]:
 def test_racks_without_noise_are_recovered_exactly(num_hosts: int, num_racks: int) -> None:
     truth, _ = blocks(num_hosts, num_racks)
 
-    found, asked = sampled(truth, SamplePlan(0.4))
+    found, asked = sampled(truth, SampleDesign(0.4))
 
     assert 0 < asked.sum() < asked.size / 2
     np.testing.assert_allclose(found.latency_s, truth.latency_s, rtol=1e-9)
@@ -93,7 +93,7 @@ def test_racks_without_noise_are_recovered_exactly(num_hosts: int, num_racks: in
 def test_directions_are_estimated_apart() -> None:
     truth, rack = blocks(40, 2)
 
-    found, asked = sampled(truth, SamplePlan(0.3))
+    found, asked = sampled(truth, SampleDesign(0.3))
 
     up = ~asked & (rack[:, None] < rack)
     down = ~asked & (rack[:, None] > rack)
@@ -104,7 +104,7 @@ def test_directions_are_estimated_apart() -> None:
 def test_measured_pairs_keep_value_interval_and_samples() -> None:
     _, measured = noisy(32, seed=1)
 
-    found, asked = sampled(measured, SamplePlan(0.4))
+    found, asked = sampled(measured, SampleDesign(0.4))
 
     for name in ("latency_s", "latency_low_s", "latency_high_s", "bandwidth_Bps",
                  "bandwidth_low_Bps", "bandwidth_high_Bps", "samples"):  # fmt: skip
@@ -118,7 +118,7 @@ def test_error_bars_hold_as_many_true_values_as_they_claim() -> None:
     shares = []
     for seed in range(5):
         truth, measured = noisy(48, seed)
-        found, asked = sampled(measured, SamplePlan(0.3, seed=seed))
+        found, asked = sampled(measured, SampleDesign(0.3, seed=seed))
         others = ~asked & ~np.eye(48, dtype=bool)
         for name, unit in (("latency", "s"), ("bandwidth", "Bps")):
             true, low, high = (
@@ -134,7 +134,7 @@ def test_error_bars_hold_as_many_true_values_as_they_claim() -> None:
 def test_error_bars_are_no_longer_than_the_noise_asks_for() -> None:
     _, measured = noisy(64, seed=3)
 
-    found, asked = sampled(measured, SamplePlan(0.35))
+    found, asked = sampled(measured, SampleDesign(0.35))
 
     # Pairs scatter by 15 % and cannot be known better: 1.96 deviations are 34 %.
     others = ~asked & ~np.eye(64, dtype=bool)
@@ -145,7 +145,7 @@ def test_error_bars_are_no_longer_than_the_noise_asks_for() -> None:
 def test_structure_beats_the_median_of_all_pairs() -> None:
     truth, measured = noisy(64, seed=4)
 
-    found, asked = sampled(measured, SamplePlan(0.25))
+    found, asked = sampled(measured, SampleDesign(0.25))
 
     others = ~asked & ~np.eye(64, dtype=bool)
     middle = np.median(measured.bandwidth_Bps[asked])
@@ -160,11 +160,11 @@ def test_sampling_ends_by_itself_when_the_error_bars_are_short() -> None:
     plain, _ = blocks(64, 2)
     _, measured = noisy(64, seed=4)
 
-    exact, few = sampled(plain, SamplePlan())
-    _, more = sampled(measured, SamplePlan())
+    exact, few = sampled(plain, SampleDesign())
+    _, more = sampled(measured, SampleDesign())
 
     # Without noise the first batch shows all.
-    assert few.sum() == 2 * SamplePlan().batch_sizes(64)[0]
+    assert few.sum() == 2 * SampleDesign().batch_sizes(64)[0]
     np.testing.assert_allclose(exact.bandwidth_Bps, plain.bandwidth_Bps, rtol=1e-9)
     assert few.sum() < more.sum() < 0.8 * more.size
 
@@ -172,9 +172,9 @@ def test_sampling_ends_by_itself_when_the_error_bars_are_short() -> None:
 def test_equal_seeds_measure_and_estimate_alike() -> None:
     _, measured = noisy(32, seed=5)
 
-    first, asked = sampled(measured, SamplePlan(0.4, seed=7))
-    again, asked_again = sampled(measured, SamplePlan(0.4, seed=7))
-    _, asked_otherwise = sampled(measured, SamplePlan(0.4, seed=8))
+    first, asked = sampled(measured, SampleDesign(0.4, seed=7))
+    again, asked_again = sampled(measured, SampleDesign(0.4, seed=7))
+    _, asked_otherwise = sampled(measured, SampleDesign(0.4, seed=8))
 
     assert np.array_equal(asked, asked_again)
     assert np.array_equal(first.bandwidth_Bps, again.bandwidth_Bps)
@@ -220,7 +220,7 @@ def test_too_few_pairs_are_not_extrapolated() -> None:
 def test_origin_says_how_the_network_came_about() -> None:
     _, measured = noisy(32, seed=9)
 
-    found, asked = sampled(measured, SamplePlan(0.4))
+    found, asked = sampled(measured, SampleDesign(0.4))
 
     sample = found.origin["sample"]
     assert found.origin["how"] == "sampled"
@@ -231,7 +231,7 @@ def test_origin_says_how_the_network_came_about() -> None:
 
 def test_completed_network_survives_its_file(tmp_path) -> None:
     _, measured = noisy(24, seed=2)
-    found, _ = sampled(measured, SamplePlan(0.5))
+    found, _ = sampled(measured, SampleDesign(0.5))
     found.save(tmp_path / "a.net.npz")
 
     again = Network.load(tmp_path / "a.net.npz")

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from fairlead.errors import LaunchError, ProbeError
 from fairlead.measure.network_sources import Measuring, network_from, network_source
 from fairlead.measure.probe_program import ProbeProgram
-from fairlead.measure.sampling import SamplePlan
+from fairlead.measure.sampling import SampleDesign
 from fairlead.measure.tcp import TcpProbes, join, listen, measure_pairs, rehearse_orders
 from fairlead.measure.tcp.hosts_by_agent import start_program
 from fairlead.measure.tcp.probes import tcp_probe_program
@@ -57,7 +57,7 @@ def test_all_pairs_have_latency_and_bandwidth_with_intervals() -> None:
 
 def test_sample_estimates_the_pairs_that_it_does_not_measure() -> None:
     with probes_of(*"abcdefghij") as probes:
-        network = measure_pairs(probes, sample=SamplePlan(ratio=0.5))
+        network = measure_pairs(probes, sample=SampleDesign(ratio=0.5))
 
     assert network.unmeasured_pairs() == []
     assert network.origin["sample"]["measured_pairs"] < network.origin["sample"]["all_pairs"]

@@ -8,7 +8,7 @@ turns.
 """
 
 from fairlead.measure.sampling.completion import complete
-from fairlead.measure.sampling.rounds import SamplePlan
+from fairlead.measure.sampling.rounds import SampleDesign
 from fairlead.measure.sampling.sampler import Sampler
 
-__all__ = ["SamplePlan", "Sampler", "complete"]
+__all__ = ["SampleDesign", "Sampler", "complete"]

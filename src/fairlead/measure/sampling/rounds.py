@@ -37,7 +37,7 @@ racks have no measured pair by then, and the estimate cannot improve yet."""
 
 
 @dataclasses.dataclass(frozen=True)
-class SamplePlan:
+class SampleDesign:
     """How much is measured.
 
     Attributes:
@@ -100,7 +100,7 @@ class SamplePlan:
 
 
 def measure_in_batches(
-    plan: SamplePlan, num_hosts: int, measure: Measure, on_estimates: OnEstimates | None = None
+    plan: SampleDesign, num_hosts: int, measure: Measure, on_estimates: OnEstimates | None = None
 ) -> Mask:
     """Measure the chosen pairs.
 
@@ -149,7 +149,7 @@ def _predict_error(estimates: Sequence[Estimate], asked: Mask) -> float:
 
 
 def _is_enough(
-    plan: SamplePlan, estimates: Sequence[Estimate], asked: Mask, errors: Sequence[float]
+    plan: SampleDesign, estimates: Sequence[Estimate], asked: Mask, errors: Sequence[float]
 ) -> bool:
     others = ~asked & ~np.eye(len(asked), dtype=bool)
     bars = [float(np.expm1(np.median(found.bar[others]))) for found in estimates if others.any()]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from fairlead import _core
 from fairlead.errors import ProbeError
 from fairlead.measure.probe_result import Pair, ProbeResult
-from fairlead.measure.sampling import SamplePlan, complete
+from fairlead.measure.sampling import SampleDesign, complete
 from fairlead.measure.sampling.rounds import measure_in_batches
 from fairlead.measure.tcp.probes import TcpProbes
 from fairlead.model.network import Network
@@ -45,7 +45,7 @@ def measure_pairs(
     probes: TcpProbes,
     *,
     hosts: Sequence[str] | None = None,
-    sample: SamplePlan | None = None,
+    sample: SampleDesign | None = None,
     concurrency: int = 0,
     silence_timeout_s: float = 10.0,
     on_progress: Progress | None = None,
@@ -98,11 +98,11 @@ def measure_pairs(
     return complete(network, is_lost & np.isnan(network.latency_s), sample.seed if sample else 0)
 
 
-def usual_sample(probes: TcpProbes, seed: int) -> SamplePlan | None:
+def usual_sample(probes: TcpProbes, seed: int) -> SampleDesign | None:
     """A part of the pairs where all of them would take long; None for all."""
     num_pairs = math.comb(len(probes.hosts), 2)
     is_many = num_pairs > _MOST_AFTER_ANOTHER * _usual_concurrency(probes)
-    return SamplePlan(seed=seed) if is_many else None
+    return SampleDesign(seed=seed) if is_many else None
 
 
 def _usual_concurrency(probes: TcpProbes) -> int:
