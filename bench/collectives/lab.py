@@ -33,7 +33,7 @@ from fairlead.act.launch import detect
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.paired_median import paired_gain
 from fairlead.flows.request import NetworkRequest
-from fairlead.flows.tune.flow import TuneRequest, Tuning, plan_candidates, tune
+from fairlead.flows.tune.flow import TuneRequest, Tuning, schedule_candidates, tune
 from fairlead.lab import Lab
 from fairlead.measure.collective_times import TimedCall, TuningProgram
 from fairlead.model.cluster import Cluster
@@ -125,7 +125,7 @@ def row(choice: Choice, tuning: Tuning, program: TuningProgram, rounds: int) -> 
     if not choice.is_taken:
         return {**facts, "method": "native", "native_s": choice.native_s}
     call = TimedCall(kind.operation, kind.message_bytes, tuple(range(16)))
-    schedules = plan_candidates(call, tuning.network, tuning.placement)
+    schedules = schedule_candidates(call, tuning.network, tuning.placement)
     chosen = [schedule for schedule in schedules if schedule.method == choice.name]
     times = program.time(
         *(call, chosen),

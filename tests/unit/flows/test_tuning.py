@@ -17,7 +17,7 @@ from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.expected_gain import Gain
 from fairlead.errors import ProbeError
 from fairlead.flows.run.collectives import saved_share, worth_tuning
-from fairlead.flows.tune.flow import Tuning, plan_candidates, within_budget
+from fairlead.flows.tune.flow import Tuning, schedule_candidates, within_budget
 from fairlead.measure.collective_times import TimedCall
 from fairlead.model.collective_call import CollectiveCall
 from fairlead.narrator import Narrator
@@ -111,7 +111,7 @@ def test_root_of_a_schedule_is_among_the_hosts_of_the_ranks() -> None:
     rates_Bps = np.where(np.eye(3), np.inf, 1e8)
     network = fl.Network(("a", "b", "c"), np.where(np.eye(3), 0.0, 1e-5), rates_Bps)
 
-    schedules = plan_candidates(TimedCall("bcast", 4096, (3, 1, 0), root=2), network, placement)
+    schedules = schedule_candidates(TimedCall("bcast", 4096, (3, 1, 0), root=2), network, placement)
 
     assert {schedule.num_hosts for schedule in schedules} == {2}
     assert {schedule.root for schedule in schedules} == {1}

@@ -46,17 +46,17 @@ def candidates(
     message_bytes = host_message_bytes(operation, block_bytes, ranks_of_host)
     at_root = root if operation in WITH_ROOT else None
 
-    def plan_by(method: str) -> Schedule:
+    def schedule_by(method: str) -> Schedule:
         return plan(operation, network, message_bytes, at_root, method=method)
 
     names = methods_for(operation)
-    searched = [plan_by(name) for name in names if name not in VARIANTS]
+    searched = [schedule_by(name) for name in names if name not in VARIANTS]
     chosen: dict[tuple[object, ...], Schedule] = {}
     for schedule in sorted(searched, key=lambda schedule: schedule.predicted_s):
         if len(chosen) < most:
             chosen.setdefault(_messages(schedule), schedule)
     methods = {schedule.method for schedule in chosen.values()}
-    for schedule in [plan_by(name) for name in names if VARIANTS.get(name) in methods]:
+    for schedule in [schedule_by(name) for name in names if VARIANTS.get(name) in methods]:
         if len(schedule.share_of_segment) > 1:
             chosen.setdefault(_messages(schedule), schedule)
     return list(chosen.values())

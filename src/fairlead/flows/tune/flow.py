@@ -215,7 +215,7 @@ def time_calls(
     placement = program.placement
 
     def one(call: TimedCall, time_s: float) -> Choice:
-        schedules = plan_candidates(call, network, placement)
+        schedules = schedule_candidates(call, network, placement)
         times = program.time(call, schedules, time_s=time_s)
         names = [schedule.method for schedule in schedules]
         return choose(CallKind.of(call, placement), names, times)
@@ -277,7 +277,7 @@ def within_budget(
     return found
 
 
-def plan_candidates(call: TimedCall, network: Network, placement: Placement) -> list[Schedule]:
+def schedule_candidates(call: TimedCall, network: Network, placement: Placement) -> list[Schedule]:
     """The candidates of a call."""
     host_of_rank = placement.host_of_rank[list(call.ranks)]
     used, ranks_of_host = np.unique(host_of_rank, return_counts=True)

@@ -68,30 +68,30 @@ def read(path: Path, nodes: Path | None = None) -> Topology:
             wires.setdefault(min(wire, wire.turned()), wire)
         require_few(path, max(len(systems), len(wires) // MOST_WIRES))
     hosts, problems = _hosts(path, list(systems), list(wires.values()), nodes)
-    plan = _plan(hosts, list(wires.values()))
-    if not plan.ends:
+    cables = _cables(hosts, list(wires.values()))
+    if not cables.ends:
         raise InputError(f"{path}: no host has a switch as its neighbour")
-    require_table(str(path), len(plan.switches), len(plan.ends))
-    next_link = shortest_paths(len(plan.switches), plan.between, plan.ends)
-    known, first, routes = between_hosts(plan.ends, next_link, plan.after)
-    if (next_link[sorted({end.switch for end in plan.ends})] == NO_LINK).any():
+    require_table(str(path), len(cables.switches), len(cables.ends))
+    next_link = shortest_paths(len(cables.switches), cables.between, cables.ends)
+    known, first, routes = between_hosts(cables.ends, next_link, cables.after)
+    if (next_link[sorted({end.switch for end in cables.ends})] == NO_LINK).any():
         problems.append(
             "some hosts have no known path to others: cables between switches are known where "
             "lldpctl of one of the two is in the file"
         )
-    near, far = zip(*plan.ports, strict=True)
+    near, far = zip(*cables.ports, strict=True)
     return Topology(
         hosts=known,
         links=Links(in_ports=far, out_ports=near, capacity_Bps=np.full(len(near), np.nan)),
         routes=routes,
-        router_of_host=[plan.switches[plan.ends[end].switch] for end in first],
+        router_of_host=[cables.switches[cables.ends[end].switch] for end in first],
         origin={"how": "lldp", "file": str(path), "routes": "shortest paths"},
         problems=problems,
         source=str(path),
     )
 
 
-class Plan(NamedTuple):
+class Cables(NamedTuple):
     """Cables as links.
 
     Attributes:
@@ -109,13 +109,13 @@ class Plan(NamedTuple):
     after: list[int]
 
 
-def _plan(hosts: list[str], wires: list[Wire]) -> Plan:
+def _cables(hosts: list[str], wires: list[Wire]) -> Cables:
     """Two links for each cable of a switch; cables between two hosts are left out."""
     order = {host: index for index, host in enumerate(hosts)}
     names = dict.fromkeys(name for wire in wires for name in (wire.one, wire.other))
     switches = [name for name in names if name not in order]
     position = {name: index for index, name in enumerate(switches)}
-    plan = Plan(switches, [], [], [], [])
+    cables = Cables(switches, [], [], [], [])
     seen: set[str] = set()
     to_host = [
         each
@@ -128,20 +128,20 @@ def _plan(hosts: list[str], wires: list[Wire]) -> Plan:
         own = f"{own} on {wire.one_interface}" if wire.one in seen else own
         seen.add(wire.one)
         far = interface_port(wire.other, wire.other_interface)
-        at = len(plan.ports)
-        plan.ends.append(End(wire.one, position[wire.other], at, at + 1))
-        plan.ports.extend([(own, far), (far, own)])
-        plan.after.extend([position[wire.other], NO_LINK])
+        at = len(cables.ports)
+        cables.ends.append(End(wire.one, position[wire.other], at, at + 1))
+        cables.ports.extend([(own, far), (far, own)])
+        cables.after.extend([position[wire.other], NO_LINK])
     for wire in wires:
         if wire.one not in position or wire.other not in position:
             continue
         near = interface_port(wire.one, wire.one_interface)
         far = interface_port(wire.other, wire.other_interface)
-        one, other, at = position[wire.one], position[wire.other], len(plan.ports)
-        plan.between.extend([(one, other, at), (other, one, at + 1)])
-        plan.ports.extend([(near, far), (far, near)])
-        plan.after.extend([other, one])
-    return plan
+        one, other, at = position[wire.one], position[wire.other], len(cables.ports)
+        cables.between.extend([(one, other, at), (other, one, at + 1)])
+        cables.ports.extend([(near, far), (far, near)])
+        cables.after.extend([other, one])
+    return cables
 
 
 def _hosts(

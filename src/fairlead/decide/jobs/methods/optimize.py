@@ -77,7 +77,7 @@ def optimize(problem: JobsProblem) -> CoresOfJobs:
     """
     begin_s = time.monotonic()
     starts = [np.concatenate(start(problem)) for start in STARTS]
-    search_s, scale = _plan(problem, begin_s)
+    search_s, scale = _divide_time(problem, begin_s)
     results = _simulate(problem, starts, scale, part=0)
     found = _search(problem, _walk(starts, results), search_s)[: _num_judged(problem)]
     results += _simulate(problem, found, scale, part=2)
@@ -105,7 +105,7 @@ def load_model(workload: Workload, options: SimulationOptions) -> _core.JobsProb
     )
 
 
-def _plan(problem: JobsProblem, begin_s: float) -> tuple[float, float]:
+def _divide_time(problem: JobsProblem, begin_s: float) -> tuple[float, float]:
     """How long the search may take, and the scale of the simulations."""
     num_messages = _num_judged_messages(problem)
     if problem.time_limit_s is None:
