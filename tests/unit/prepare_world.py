@@ -13,7 +13,8 @@ from narrators import RecordingNarrator
 import fairlead as fl
 from fairlead.act.launch import HostedRank, Launcher, LaunchSpec, read_hostfile
 from fairlead.act.launch.openmpi4 import OpenMpi4
-from fairlead.flows.inputs.session import PlanFirst, Session, Steps, prepare
+from fairlead.flows.inputs.prepare import Steps, prepare
+from fairlead.flows.inputs.session import PlanFirst, Session
 from fairlead.flows.request import (
     NetworkRequest,
     Request,

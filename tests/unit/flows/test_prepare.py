@@ -15,7 +15,7 @@ import fairlead as fl
 from fairlead.act.launch import Launcher
 from fairlead.errors import TracedRunEndedError
 from fairlead.flows.inputs.interruption import NextRunUndecided
-from fairlead.flows.inputs.session import Steps
+from fairlead.flows.inputs.prepare import Steps
 from fairlead.flows.inputs.tracing import TRACE_NOW
 from fairlead.flows.request import (
     CollectivesRequest,

@@ -66,7 +66,7 @@ def test_a_first_run_has_the_levers_that_the_network_shows_to_pay(
         assert early.network.hosts == early.cluster.hosts == ("a", "b", "c")
         return [relays]
 
-    monkeypatch.setattr("fairlead.flows.inputs.session.measure_early", measure_quickly)
+    monkeypatch.setattr("fairlead.flows.inputs.prepare.measure_early", measure_quickly)
     world.steps = dataclasses.replace(world.steps, trace=trace)
 
     session, _ = world.prepare(traffic=None, first="auto", plan_first=plan)
@@ -87,7 +87,7 @@ def test_a_network_measured_before_a_long_run_is_measured_again(
 ) -> None:
     traced = TracedRun(fl.Traffic(bytes=np.eye(2), messages=np.eye(2)), 3601.0)
     world.steps = dataclasses.replace(world.steps, trace=lambda *_, **__: traced)
-    monkeypatch.setattr("fairlead.flows.inputs.session.measure_early", measure_quickly)
+    monkeypatch.setattr("fairlead.flows.inputs.prepare.measure_early", measure_quickly)
 
     def plan(look: Callable[[], EarlyLook]) -> list[Relays]:
         look()

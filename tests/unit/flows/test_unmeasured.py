@@ -21,7 +21,7 @@ from fairlead.act.launch import HostedRank, Launcher, LaunchSpec
 from fairlead.act.launch.flux import Flux
 from fairlead.act.launch.program_mpi import ProgramMpi
 from fairlead.errors import ProbeError
-from fairlead.flows.inputs.session import Steps, prepare
+from fairlead.flows.inputs.prepare import Steps, prepare
 from fairlead.flows.request import Request
 from fairlead.flows.run import flow
 from fairlead.measure.probe_program import ProbeProgram

@@ -22,8 +22,9 @@ from fairlead.files.archive import write_text
 from fairlead.flows.compare.comparison import Comparison, MethodRuns, PredictedCost
 from fairlead.flows.inputs.alongside import announce_to_others
 from fairlead.flows.inputs.binding import keep_binding
+from fairlead.flows.inputs.prepare import prepare, probe_program_for
 from fairlead.flows.inputs.run_log import RunLog
-from fairlead.flows.inputs.session import Session, prepare, probe_program_for
+from fairlead.flows.inputs.session import Session
 from fairlead.flows.request import Request
 from fairlead.measure.observed_launcher import ObservedBinding
 from fairlead.model.cost import Cost, evaluate

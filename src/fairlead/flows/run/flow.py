@@ -16,7 +16,8 @@ from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory, record_line
 from fairlead.flows.inputs.alongside import announce_to_others
 from fairlead.flows.inputs.interruption import ended_by, report_interruption
-from fairlead.flows.inputs.session import Session, prepare, probe_program_for, result_kept
+from fairlead.flows.inputs.prepare import prepare, probe_program_for, result_kept
+from fairlead.flows.inputs.session import Session
 from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.inputs.unmeasured import UnmeasuredError
 from fairlead.flows.request import Request
