@@ -127,16 +127,21 @@ class HostSource(MetricSource):
     def _of_adapters(self, at_s: float) -> list[Series]:
         """Ports of InfiniBand, as parts of the host's interface and by names of their own."""
         ports = [] if self._infiniband is None else adapter_ports(self._infiniband)
-        num_adapters = len({port.name.partition(":")[0] for port in ports})
+        num_adapters = len({port.name.partition(":")[0] for port in ports if port.is_up})
         found = []
+        self.without_link = [f"{self._host} {port.name}" for port in ports if not port.is_up]
         for port in ports:
+            if not port.is_up:
+                continue
             if self._devices and not is_chosen(port.name.partition(":")[0], self._devices):
                 continue
             names = adapter_names(self._host, port.name, num_adapters)
             for is_into, value in ((True, port.received_bytes), (False, port.sent_bytes)):
                 what = (is_into, Quantity.carried_bytes)
                 value_now = np.array([float(value)])
-                series = _now(self._host, port.name, what, at_s, value_now)
+                series = dataclasses.replace(
+                    _now(self._host, port.name, what, at_s, value_now), adapter=port.name
+                )
                 found.append(series)
                 found.append(
                     dataclasses.replace(series, port=names[0], or_ports=names[1:], device="")

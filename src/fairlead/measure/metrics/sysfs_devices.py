@@ -43,20 +43,22 @@ def device_of_sysfs(sysfs: Path | None, name: str) -> Device:
 
 
 class AdapterPort(NamedTuple):
-    """A port of InfiniBand that is up.
+    """A port of InfiniBand.
 
     Attributes:
         name: Adapter and port, `mlx5_0:1`.
+        is_up: Whether it has a link that carries data.
         received_bytes, sent_bytes: What it has carried.
     """
 
     name: str
+    is_up: bool
     received_bytes: int
     sent_bytes: int
 
 
 def adapter_ports(sysfs: Path) -> list[AdapterPort]:
-    """The ports of InfiniBand below /sys/class/infiniband that are up; none of Ethernet.
+    """The ports of InfiniBand below /sys/class/infiniband; none of Ethernet.
 
     Source: Linux, Documentation/ABI/stable/sysfs-class-infiniband.
     """
@@ -65,11 +67,16 @@ def adapter_ports(sysfs: Path) -> list[AdapterPort]:
         counters = [
             _number(port / "counters" / name) for name in ("port_rcv_data", "port_xmit_data")
         ]
-        is_up = (_text(port / "state") or "").endswith("ACTIVE")
+        # 4: ACTIVE; ACTIVE_DEFER, with the number 5, carries data too.
+        state = (_text(port / "state") or "").rpartition(" ")[2]
         is_infiniband = _text(port / "link_layer") in (None, "InfiniBand")
-        if is_up and is_infiniband and counters[0] is not None and counters[1] is not None:
+        if is_infiniband and counters[0] is not None and counters[1] is not None:
             name = f"{port.parents[1].name}:{port.name}"
-            found.append(AdapterPort(name, counters[0] * OCTETS, counters[1] * OCTETS))
+            found.append(
+                AdapterPort(
+                    name, state.startswith("ACTIVE"), counters[0] * OCTETS, counters[1] * OCTETS
+                )
+            )
     return found
 
 
