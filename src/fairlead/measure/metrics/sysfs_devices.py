@@ -48,13 +48,12 @@ class AdapterPort(NamedTuple):
     Attributes:
         name: Adapter and port, `mlx5_0:1`.
         is_up: Whether it has a link that carries data.
-        received_bytes, sent_bytes: What it has carried.
+        moved_bytes: What it has received and sent; None where the kernel does not count it.
     """
 
     name: str
     is_up: bool
-    received_bytes: int
-    sent_bytes: int
+    moved_bytes: tuple[int, int] | None
 
 
 def adapter_ports(sysfs: Path) -> list[AdapterPort]:
@@ -64,19 +63,19 @@ def adapter_ports(sysfs: Path) -> list[AdapterPort]:
     """
     found = []
     for port in sorted(sysfs.glob("*/ports/*")):
-        counters = [
+        received, sent = (
             _number(port / "counters" / name) for name in ("port_rcv_data", "port_xmit_data")
-        ]
+        )
         # 4: ACTIVE; ACTIVE_DEFER, with the number 5, carries data too.
         state = (_text(port / "state") or "").rpartition(" ")[2]
-        is_infiniband = _text(port / "link_layer") in (None, "InfiniBand")
-        if is_infiniband and counters[0] is not None and counters[1] is not None:
-            name = f"{port.parents[1].name}:{port.name}"
-            found.append(
-                AdapterPort(
-                    name, state.startswith("ACTIVE"), counters[0] * OCTETS, counters[1] * OCTETS
-                )
-            )
+        if _text(port / "link_layer") not in (None, "InfiniBand"):
+            continue
+        moved_bytes = None
+        # Virtual functions may have "N/A (no PMA)" there.
+        if received is not None and sent is not None:
+            moved_bytes = received * OCTETS, sent * OCTETS
+        name = f"{port.parents[1].name}:{port.name}"
+        found.append(AdapterPort(name, state.startswith("ACTIVE"), moved_bytes))
     return found
 
 

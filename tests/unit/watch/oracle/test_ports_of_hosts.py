@@ -509,3 +509,19 @@ def test_adapters_of_this_host_come_before_its_ethernet(tmp_path: Path) -> None:
     }
     assert source.without_link == ["n1 mlx5_2:1"]
     assert {one.device for one in chosen} == {"eth0"}
+
+
+def test_adapter_that_the_kernel_does_not_count_is_named(tmp_path: Path) -> None:
+    folder = sysfs(tmp_path, eth0={"hardware": True})
+    port = tmp_path / "infiniband" / "mlx4_0" / "ports" / "1"
+    (port / "counters").mkdir(parents=True)
+    for name in ("port_rcv_data", "port_xmit_data"):
+        (port / "counters" / name).write_text("N/A (no PMA)\n")
+    (port / "state").write_text("4: ACTIVE\n")
+    (tmp_path / "dev").write_text("eth0: 5 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n")
+
+    source = HostSource("n1", tmp_path / "dev", folder)
+
+    # What Ethernet carries is not what messages do.
+    assert source.read(0, 60) == []
+    assert source.skipped == ["host:n1: the kernel does not count what mlx4_0:1 carries"]
