@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "fairlead/host_identity.hpp"
 #include "fairlead/node_name.hpp"
 #include "follower.hpp"
 #include "orders.hpp"
@@ -27,14 +27,6 @@ namespace {
 // A leader is silent for as long as it measures other pairs of the same round.
 constexpr double kFollowerTimeout_s = 60;
 
-/// Equal for processes under one kernel, also in different containers or network namespaces.
-std::string machine_identity() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string boot_id;
-  file >> boot_id;
-  return boot_id;
-}
-
 // Flushed at once: the process that sent the order blocks until it reads the answer.
 void print_line(const std::string& line) {
   std::cout << line << '\n' << std::flush;
@@ -42,7 +34,8 @@ void print_line(const std::string& line) {
 
 void report_place(const Socket& listener) {
   const nlohmann::json place = {{"port", listener.port()},
-                                {"machine", machine_identity()},
+                                {"machine", boot_id()},
+                                {"host", host_identity()},
                                 {"node", node_name()},
                                 {"cores", std::max(1U, std::thread::hardware_concurrency())}};
   print_line(place.dump());

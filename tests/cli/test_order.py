@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import socket
@@ -89,6 +90,17 @@ def test_json_has_the_order_and_the_gain(order) -> None:
     assert found["given"] == ["h0", "h1", "h2", "h3"]
     assert found["is_kept"] is False and found["gain"]["ratio"] > 0.02
     assert found["bad_hosts"] == []
+
+
+def test_names_of_one_machine_are_named(order) -> None:
+    network = fl.Network.load("cloud.net.npz")
+    aliases = {**network.origin, "one_machine": [["h0", "h2"]]}
+    dataclasses.replace(network, origin=aliases).save("aliases.net.npz")
+
+    said = order("--network", "aliases.net.npz", "-H", SPEC)
+
+    assert said.code == 0
+    assert "hosts 'h0' and 'h2' are one machine; name it once, with all its slots" in said.err
 
 
 def test_given_order_is_kept_where_nothing_is_gained(order) -> None:

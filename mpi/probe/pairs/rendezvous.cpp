@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
-#include <system_error>
 #include <thread>
 
+#include "fairlead/host_identity.hpp"
 #include "fairlead/node_name.hpp"
 
 namespace fairlead::probe {
@@ -25,26 +23,9 @@ int size_of(MPI_Comm comm) {
   return num_ranks;
 }
 
-/// Number of the kernel's start; empty where it cannot be read.
-std::string boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  file >> id;
-  return id;
-}
-
 /// Equal for processes under one kernel, also in different containers or network namespaces.
 std::int64_t machine_identity() {
   return static_cast<std::int64_t>(std::hash<std::string>{}(boot_id()));
-}
-
-/// Equal for processes that share name and network, too: two names of one host. 0 is unknown.
-std::uint64_t host_identity() {
-  std::error_code problem;
-  const auto network = std::filesystem::read_symlink("/proc/self/ns/net", problem);
-  const std::string boot = boot_id();
-  if (boot.empty() || problem) return 0;
-  return std::hash<std::string>{}(boot + " " + network.string() + " " + node_name());
 }
 
 /// A process that measures keeps a core busy. Hosts that are containers of one machine share its

@@ -21,6 +21,7 @@ __all__ = ["hosts_named", "parse_cluster"]
 
 _POSITION = re.compile(r"\+n([0-9]{1,6})(?::.*)?", re.IGNORECASE)
 _CHOSEN = re.compile(r":(\*|auto)$")
+_NO_SLOTS = re.compile(r"[^:]+:0+")
 _ALL_EMPTY = re.compile(r"\+e", re.IGNORECASE)
 
 
@@ -48,6 +49,8 @@ def hosts_named(
         return _select_positions(names, known)
     if hostfile is not None:
         raise typer.BadParameter("does not go together with --hostfile", param_hint="--host")
+    # Open MPI 4.1.4 and 5.0.11 start no rank on a host of no slots.
+    names = [name for name in names if not _NO_SLOTS.fullmatch(name)] or names
     # A name in a launcher's list of hosts is one slot, unlike a bare name in a hostfile, which
     # Open MPI 4.1.4 and 5.0.11 write HOST:* or HOST:auto here.
     plain = [_CHOSEN.sub("", name) for name in names]

@@ -35,6 +35,9 @@ def view(nodes: Sequence[str], answer: Mapping[str, Any]) -> Iterator[Renderable
     unmatched = answer.get("unmatched")
     if unmatched:
         yield Text(f"reported, but not in the topology: {', '.join(map(str, unmatched))}")
+    without_link = answer.get("without_link")
+    if without_link:
+        yield Text(f"adapters without a link: {', '.join(map(str, without_link))}")
 
 
 def check_lines(check: SourceCheck) -> Iterator[str]:
@@ -52,6 +55,8 @@ def check_lines(check: SourceCheck) -> Iterator[str]:
         )
         if each.unmatched:
             yield f"    not in the topology: {_names(each.unmatched)}"
+    if check.without_link:
+        yield f"  adapters without a link: {_names(check.without_link)}"
     for line in check.skipped:
         yield f"  left out: {line}"
 

@@ -21,6 +21,7 @@ from fairlead.errors import InputError
         ("h0,h1,h0", {"h0": 2, "h1": 1}, set()),
         ("h0:2,h1,h0", {"h0": 3, "h1": 1}, set()),
         ("fe80::1,h1", {"fe80::1": 1, "h1": 1}, set()),
+        ("h0:0,h1:2,fe80::0", {"h1": 2, "fe80::0": 1}, set()),
         # Open MPI 4.1.4 and 5.0.11: as many slots as the host has cores.
         ("h0:*,h1", {"h0": 1, "h1": 1}, {"h0"}),
         ("h0:auto,h1:auto", {"h0": 1, "h1": 1}, {"h0", "h1"}),

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from fairlead.errors import LaunchError, ProbeError
 from fairlead.measure.network_sources import Measuring, network_from, network_source
+from fairlead.measure.one_machine import describe_one_machine
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.sampling import SampleDesign
 from fairlead.measure.tcp import TcpProbes, join, listen, measure_pairs, rehearse_orders
@@ -53,6 +54,15 @@ def test_all_pairs_have_latency_and_bandwidth_with_intervals() -> None:
     assert (network.bandwidth_low_Bps[off] <= network.bandwidth_Bps[off]).all()
     assert network.origin["by"] == "tcp"
     assert done[-1] == (6, 6)
+
+
+def test_programs_on_one_host_are_one_machine_under_several_names() -> None:
+    with probes_of("head", "alias") as probes:
+        network = measure_pairs(probes)
+
+    assert describe_one_machine(network) == [
+        "hosts 'head' and 'alias' are one machine; name it once, with all its slots"
+    ]
 
 
 def test_sample_estimates_the_pairs_that_it_does_not_measure() -> None:

@@ -67,7 +67,8 @@ _REFUSED = (("mpich", re.compile(r"//|/\*")), ("openmpi", re.compile(r"\r|=\s*[\
 def read_hostfile(path: Path | str) -> Cluster:
     """Read a hostfile of Open MPI or MPICH, such as `host slots=N max_slots=M` or `host:N`.
 
-    Hosts keep the order of the file. A bare name or `host:N` that is repeated adds its slots each
+    Hosts keep the order of the file, without those of `slots=0`, on which Open MPI starts no rank.
+    A bare name or `host:N` that is repeated adds its slots each
     time, as the launchers read it. The slots of a bare name are the launcher's to choose
     (`Cluster.bare_hosts`).
 
@@ -145,6 +146,9 @@ def _given_hosts(path: Path, text: str, lines: list[_Line]) -> GivenHosts | None
 
 def _cluster(lines: list[_Line], origin: str, given: GivenHosts | None) -> Cluster:
     slots_of_host: dict[str, int] = {}
+    lines = [line for line in lines if line.slots != 0]
+    if not lines:
+        raise InputError(f"{origin}: no host of it has a slot")
     for line in lines:
         slots = 1 if line.slots is None else line.slots
         slots_of_host[line.host] = slots_of_host.get(line.host, 0) + slots
@@ -172,7 +176,7 @@ def _parse_line(line: str) -> _Line:
     host = name
     if at:
         settings.setdefault("user", user)
-    slots = _slot_count(settings["slots"], "slots") if "slots" in settings else None
+    slots = _slot_count(settings["slots"], "slots", least=0) if "slots" in settings else None
     hydra = _HYDRA.fullmatch(host)
     is_hydras = hydra is not None or "binding" in settings
     if is_hydras and settings.keys() - {"user", "binding"}:
@@ -215,7 +219,8 @@ def _login(settings: dict[str, str]) -> Login:
     return Login(user, int(port))
 
 
-def _slot_count(text: str, name: str) -> int:
-    if not re.fullmatch(r"-?[0-9]{1,9}", text) or not 1 <= int(text) <= _MOST_SLOTS:
-        raise ValueError(f"{name} must be a whole number from 1 to {_MOST_SLOTS}, got {text!r}")
+def _slot_count(text: str, name: str, least: int = 1) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,9}", text) or not least <= int(text) <= _MOST_SLOTS:
+        allowed = f"a whole number from {least} to {_MOST_SLOTS}"
+        raise ValueError(f"{name} must be {allowed}, got {text!r}")
     return int(text)

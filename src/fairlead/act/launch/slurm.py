@@ -19,8 +19,8 @@ __all__ = [
     "is_reached_by_launchers",
 ]
 
-_RANGE = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
-_TASKS = re.compile(r"(\d+)(?:\(x(\d+)\))?", re.ASCII)
+_RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?", re.ASCII)
+_TASKS = re.compile(r"(\d{1,9})(?:\(x(\d{1,9})\))?", re.ASCII)
 _MOST_HOSTS = 100_000
 
 
@@ -127,6 +127,8 @@ def expand_node_list(text: str, name: str = "SLURM_JOB_NODELIST") -> list[str]:
     Source: Slurm's documentation of hostlist expressions; leading zeros give the width.
     """
     hosts: list[str] = []
+    # Scripts set these variables from a command's output, with the end of its line.
+    text = text.strip()
     for part in _split_outside_brackets(text, name):
         for host in _expand(part, text, name):
             problem = host_name_problem(host)
@@ -164,7 +166,7 @@ def _expand(part: str, text: str, name: str) -> Iterator[str]:
 def expand_tasks_per_node(text: str, name: str = "SLURM_TASKS_PER_NODE") -> list[int]:
     """Tasks of each host from Slurm's form "4(x3),2"."""
     tasks: list[int] = []
-    for piece in text.split(","):
+    for piece in text.strip().split(","):
         found = _TASKS.fullmatch(piece)
         repeat = int(found[2] or 1) if found else 0
         if not found or not 1 <= repeat <= _MOST_HOSTS:

@@ -16,6 +16,7 @@ from fairlead.act.launch.remote_command import remote_command
 from fairlead.decide.order import Ordering, order_hosts
 from fairlead.decide.order.ordering import Rehearse, require_orderable
 from fairlead.flows.order.rendezvous import Place, as_json, join_ordering, open_meeting
+from fairlead.measure.one_machine import describe_one_machine
 from fairlead.measure.reachable import drop_unreachable, reachable_part
 from fairlead.measure.tcp import (
     TcpProbes,
@@ -116,7 +117,7 @@ def order(request: OrderRequest, narrator: Narrator) -> OrderResult:
         network = request.network(request.cluster)
         cluster = request.cluster
         if isinstance(network, Network):
-            cluster, network = drop_unreachable(cluster, network)
+            cluster, network = _take(cluster, network, narrator)
         ordering = _find_order(request, cluster, network, None)
         return OrderResult(ordering, network, 0.0, time.monotonic() - began_s)
     with _probes(request) as (probes, cluster, conclude):
@@ -125,12 +126,19 @@ def order(request: OrderRequest, narrator: Narrator) -> OrderResult:
             network = measure_pairs(
                 probes, sample=usual_sample(probes, request.seed), on_progress=on_progress
             )
-        measured, network = drop_unreachable(cluster, network)
+        measured, network = _take(cluster, network, narrator)
         measured_s = time.monotonic() - began_s
         ordering = _find_order(request, measured, network, _rehearsal(probes, network, narrator))
         conclude(ordering)
     took_s = time.monotonic() - began_s
     return OrderResult(ordering, network, measured_s, took_s, request.own_name or None)
+
+
+def _take(cluster: Cluster, network: Network, narrator: Narrator) -> tuple[Cluster, Network]:
+    """Hosts and network without those that were not reached."""
+    for line in describe_one_machine(network):
+        narrator.report(f"network: {line}")
+    return drop_unreachable(cluster, network)
 
 
 def _find_order(

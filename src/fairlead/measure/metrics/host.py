@@ -102,7 +102,7 @@ class HostSource(MetricSource):
         at_s = time.time()
         found = self._of_adapters(at_s)
         # Messages take the adapters of InfiniBand; Ethernet has no counters of their cables.
-        if found and not self._devices:
+        if (found or self.skipped) and not self._devices:
             return found
         counters = parse_net_dev(text, str(self._net_dev))
         known = [device_of_sysfs(self._sysfs, name) for name in counters]
@@ -127,16 +127,26 @@ class HostSource(MetricSource):
     def _of_adapters(self, at_s: float) -> list[Series]:
         """Ports of InfiniBand, as parts of the host's interface and by names of their own."""
         ports = [] if self._infiniband is None else adapter_ports(self._infiniband)
-        num_adapters = len({port.name.partition(":")[0] for port in ports})
+        num_adapters = len({port.name.partition(":")[0] for port in ports if port.is_up})
         found = []
+        self.without_link = [f"{self._host} {port.name}" for port in ports if not port.is_up]
+        self.skipped = [
+            f"{self.name}: the kernel does not count what {port.name} carries"
+            for port in ports
+            if port.is_up and port.moved_bytes is None
+        ]
         for port in ports:
+            if not port.is_up or port.moved_bytes is None:
+                continue
             if self._devices and not is_chosen(port.name.partition(":")[0], self._devices):
                 continue
             names = adapter_names(self._host, port.name, num_adapters)
-            for is_into, value in ((True, port.received_bytes), (False, port.sent_bytes)):
+            for is_into, value in zip((True, False), port.moved_bytes, strict=True):
                 what = (is_into, Quantity.carried_bytes)
                 value_now = np.array([float(value)])
-                series = _now(self._host, port.name, what, at_s, value_now)
+                series = dataclasses.replace(
+                    _now(self._host, port.name, what, at_s, value_now), adapter=port.name
+                )
                 found.append(series)
                 found.append(
                     dataclasses.replace(series, port=names[0], or_ports=names[1:], device="")

@@ -65,7 +65,9 @@ def adapter_series(sets: Sequence[MetricSet]) -> Iterator[Series]:
         for name, (time_s, values) in ports.items():
             names = adapter_names(host, name, num_adapters)
             for series in _port_series(names[0], values, time_s):
-                yield dataclasses.replace(series, host_names=(host,), or_ports=names[1:])
+                yield dataclasses.replace(
+                    series, host_names=(host,), or_ports=names[1:], adapter=name
+                )
                 if not _is_used(values):
                     continue
                 # The ports of a host are added up, so each stalls for its part of the time.
@@ -77,6 +79,7 @@ def adapter_series(sets: Sequence[MetricSet]) -> Iterator[Series]:
                     largest=series.largest / share,
                     device=name,
                     host_names=(host,),
+                    adapter=name,
                 )
 
 

@@ -112,8 +112,14 @@ class PrometheusSource(MetricSource):
             for (port, name), samples in of_ports.items()
             for metric in self._both_if_capacity(name)
         ]
-        for machine in machines(of_devices, facts, self._host_labels):
+        known = machines(of_devices, facts, self._host_labels)
+        for machine in known:
             found += self._of_machine(machine)
+        self.without_link = [
+            f"{machine.names[0]} {port}"
+            for machine in known
+            for port in machine.adapters_without_link()
+        ]
         return found
 
     def _metric(self, name: str) -> Metric:
@@ -143,6 +149,7 @@ class PrometheusSource(MetricSource):
                     one_series(host_port(host), part, samples),
                     host_names=machine.names,
                     device=f"{device} {metric.part}".rstrip(),
+                    adapter=device if is_adapter else "",
                 )
                 if is_adapter and not is_capacity:
                     names = adapter_names(host, device, num_adapters)
@@ -150,6 +157,7 @@ class PrometheusSource(MetricSource):
                         one_series(names[0], metric, samples),
                         host_names=machine.names,
                         or_ports=names[1:],
+                        adapter=device,
                     )
 
 

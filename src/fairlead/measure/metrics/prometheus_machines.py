@@ -18,7 +18,10 @@ __all__ = ["Machine", "Samples", "better", "machines"]
 Samples = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 ACTIVE = 4
-"""State of a port of InfiniBand that carries data. Source: IBTA, PortState."""
+"""State of a port of InfiniBand that carries data, as does the next, ACTIVE_DEFER.
+
+Source: IBTA, PortState; Linux, enum ib_port_state.
+"""
 
 _MOVED = (
     *("node_network_receive_bytes_total", "node_network_transmit_bytes_total"),
@@ -67,10 +70,15 @@ class Machine:
                 if METRICS[metric].is_of_cable or patterns or not chosen:
                     yield name, metric, samples, False
 
+    def adapters_without_link(self) -> list[str]:
+        """Ports of adapters that are not up, as far as that is reported."""
+        states = {port: self._fact(port, "node_infiniband_state_id")[1] for port in self.facts}
+        return sorted(port for port, state in states.items() if state < ACTIVE)
+
     def _adapters_in_use(self) -> Iterator[str]:
         for port, metrics in self.adapters.items():
             _, state = self._fact(port, "node_infiniband_state_id")
-            is_up = np.isnan(state) or state == ACTIVE
+            is_up = np.isnan(state) or state >= ACTIVE
             # Adapters for iWARP have these counters, which stay at 0.
             if is_up and any(_largest(metrics[name]) > 0 for name in _MOVED if name in metrics):
                 yield port

@@ -62,6 +62,7 @@ class Series:
         host_names: What the host that reports it may be called, the likeliest first; the port's
             name begins with that. Empty where the port is named by its hardware.
         or_ports: What the port may be called otherwise.
+        adapter: Which of a host's adapters counts it, `mlx5_0:1`; empty for other parts of a port.
     """
 
     port: str
@@ -73,6 +74,7 @@ class Series:
     device: str = ""
     host_names: tuple[str, ...] = ()
     or_ports: tuple[str, ...] = ()
+    adapter: str = ""
 
     @property
     def key(self) -> tuple[str, bool, Quantity]:
@@ -92,11 +94,13 @@ class MetricSource(abc.ABC):
         name: As the user wrote it; errors and reports name it so.
         has_history: Each read gives the whole window anew, and nothing kept counts any more.
         skipped: What the last read held and could not be understood, one line each.
+        without_link: Ports of adapters that the last read showed to be down, `n1 mlx5_1:1`.
     """
 
     name: str
     has_history: ClassVar[bool] = False
     skipped: Sequence[str] = ()
+    without_link: Sequence[str] = ()
 
     @abc.abstractmethod
     def read(self, now_s: float, window_s: float) -> list[Series]:

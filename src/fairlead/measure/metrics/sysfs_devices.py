@@ -43,33 +43,39 @@ def device_of_sysfs(sysfs: Path | None, name: str) -> Device:
 
 
 class AdapterPort(NamedTuple):
-    """A port of InfiniBand that is up.
+    """A port of InfiniBand.
 
     Attributes:
         name: Adapter and port, `mlx5_0:1`.
-        received_bytes, sent_bytes: What it has carried.
+        is_up: Whether it has a link that carries data.
+        moved_bytes: What it has received and sent; None where the kernel does not count it.
     """
 
     name: str
-    received_bytes: int
-    sent_bytes: int
+    is_up: bool
+    moved_bytes: tuple[int, int] | None
 
 
 def adapter_ports(sysfs: Path) -> list[AdapterPort]:
-    """The ports of InfiniBand below /sys/class/infiniband that are up; none of Ethernet.
+    """The ports of InfiniBand below /sys/class/infiniband; none of Ethernet.
 
     Source: Linux, Documentation/ABI/stable/sysfs-class-infiniband.
     """
     found = []
     for port in sorted(sysfs.glob("*/ports/*")):
-        counters = [
+        received, sent = (
             _number(port / "counters" / name) for name in ("port_rcv_data", "port_xmit_data")
-        ]
-        is_up = (_text(port / "state") or "").endswith("ACTIVE")
-        is_infiniband = _text(port / "link_layer") in (None, "InfiniBand")
-        if is_up and is_infiniband and counters[0] is not None and counters[1] is not None:
-            name = f"{port.parents[1].name}:{port.name}"
-            found.append(AdapterPort(name, counters[0] * OCTETS, counters[1] * OCTETS))
+        )
+        # 4: ACTIVE; ACTIVE_DEFER, with the number 5, carries data too.
+        state = (_text(port / "state") or "").rpartition(" ")[2]
+        if _text(port / "link_layer") not in (None, "InfiniBand"):
+            continue
+        moved_bytes = None
+        # Virtual functions may have "N/A (no PMA)" there.
+        if received is not None and sent is not None:
+            moved_bytes = received * OCTETS, sent * OCTETS
+        name = f"{port.parents[1].name}:{port.name}"
+        found.append(AdapterPort(name, state.startswith("ACTIVE"), moved_bytes))
     return found
 
 

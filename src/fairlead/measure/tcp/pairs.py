@@ -176,6 +176,7 @@ class _Rounds:
             num_rounds=len(self.pairs),
             probing_s=time.monotonic() - self._began_s,
             node_names=list(self.probes.hosts),
+            host_identities=self.probes.host_identities(),
             pairs=self.pairs,
         )
 

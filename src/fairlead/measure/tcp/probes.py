@@ -46,7 +46,7 @@ class Member:
         address: By which other hosts reach it, in numbers.
         reader, writer: Its output and its input.
         end: Ends it, and returns the reason why it has ended, or "".
-        facts: What it reported at its start: "port", "machine", "node", "cores".
+        facts: What it reported at its start: "port", "machine", "host", "node", "cores".
     """
 
     host: str
@@ -134,6 +134,11 @@ class TcpProbes:
             if "failed" in answer:
                 raise ProbeError(f"{host}: {answer['failed']}")
         return answers
+
+    def host_identities(self) -> list[int]:
+        """Host of each program: equal where two run on one host, 0 where it is unknown."""
+        found = [member.facts.get("host") for member in self._members.values()]
+        return [identity if type(identity) is int else 0 for identity in found]
 
     def count_hosts_of_machines(self) -> tuple[int, int]:
         """Most hosts that are containers of one machine, and the cores of that machine."""

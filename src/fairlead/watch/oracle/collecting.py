@@ -36,8 +36,11 @@ class SourceState:
         seconds: What that took.
         num_series: Number of series that it gave.
         num_unknown: Number of those of hosts or hardware of which none is in the topology.
-        unmatched: Names of those hosts and hardware, at most MOST_NAMED.
+        unmatched: Names of those hosts and hardware, and of adapters of known hosts, at most
+            MOST_NAMED.
         num_unmatched: How many there are.
+        without_link: Ports of adapters that are down, at most MOST_NAMED.
+        num_without_link: How many there are.
         skipped: What the source holds and is not understood, at most MOST_NAMED lines.
         problem: Why it cannot be read now, or None.
         num_failures: Reads that failed, since the begin.
@@ -50,6 +53,8 @@ class SourceState:
     num_unknown: int = 0
     unmatched: list[str] = dataclasses.field(default_factory=list)
     num_unmatched: int = 0
+    without_link: list[str] = dataclasses.field(default_factory=list)
+    num_without_link: int = 0
     skipped: list[str] = dataclasses.field(default_factory=list)
     problem: str | None = None
     num_failures: int = 0
@@ -114,6 +119,7 @@ class Collector:
             unmatched = self._store.add(series, is_whole=source.has_history, source=source.name)
             self.generation += 1
         self._note_unmatched(state, unmatched, len(series))
+        self._note_without_link(state, source.without_link)
         skipped = list(source.skipped[:MOST_NAMED])
         for line in skipped:
             if line not in state.skipped:
@@ -131,13 +137,19 @@ class Collector:
         if num_series == 0 and (state.last_s is None or state.num_series > 0):
             self._report(f"{state.name}: describes no link")
         elif found.names and (names, len(found.names)) != (state.unmatched, state.num_unmatched):
-            more = len(found.names) - len(names)
             self._report(
                 f"{state.name}: {found.num_series} of {num_series} series match no link of the "
-                f"topology: {', '.join(names)}{f' and {more} more' if more else ''}"
+                f"topology: {_some(names, len(found.names))}"
             )
         state.num_unknown = found.num_series
         state.unmatched, state.num_unmatched = names, len(found.names)
+
+    def _note_without_link(self, state: SourceState, found: Sequence[str]) -> None:
+        """Keep adapters that are down, with a line whenever that changes."""
+        names = list(found[:MOST_NAMED])
+        if found and (names, len(found)) != (state.without_link, state.num_without_link):
+            self._report(f"{state.name}: adapters without a link: {_some(names, len(found))}")
+        state.without_link, state.num_without_link = names, len(found)
 
     def run(self, every_s: float) -> None:
         """Read again and again until `stop`; returns when all were read once, or after a while."""
@@ -166,3 +178,9 @@ class Collector:
     def stop(self) -> None:
         """Read no more."""
         self._is_over.set()
+
+
+def _some(names: Sequence[str], num_all: int) -> str:
+    """The names, and how many are not among them."""
+    more = num_all - len(names)
+    return f"{', '.join(names)}{f' and {more} more' if more else ''}"

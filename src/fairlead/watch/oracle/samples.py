@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +23,8 @@ class Unmatched(NamedTuple):
     """What a source gave that is of no link.
 
     Attributes:
-        num_series: Series of hosts or hardware of which not one is.
-        names: Those hosts and hardware.
+        num_series: Series of hosts, adapters or hardware of which not one is.
+        names: Those hosts and hardware, and adapters of hosts that are known.
     """
 
     num_series: int
@@ -104,19 +104,19 @@ class SampleStore:
         """
         if is_whole:
             self._forget(source)
-        num_of: dict[str, int] = {}
-        matched: set[str] = set()
+        num_of: dict[tuple[str, str], int] = {}
+        matched: set[tuple[str, str]] = set()
         for one, port in zip(series, self.ports_of(series), strict=True):
             if port == "":
                 continue  # the same machine under a second name
-            num_of[one.owner] = num_of.get(one.owner, 0) + 1
+            part = one.owner, one.adapter
+            num_of[part] = num_of.get(part, 0) + 1
             if port is None:
                 continue
-            matched.add(one.owner)
+            matched.add(part)
             if len(one.times_s):
                 self._put(one, _Row(source, port, one.is_into, one.device), is_whole)
-        names = tuple(name for name in num_of if name not in matched)
-        return Unmatched(sum(num_of[name] for name in names), names)
+        return _unmatched(num_of, matched)
 
     def ports_of(self, series: Sequence[Series]) -> list[str | None]:
         """The port of the topology that each series is of; None for no port.
@@ -188,6 +188,20 @@ class SampleStore:
             device = self._devices.setdefault((end, key.device), len(self._devices))
             samples.devices[row] = device
         return row, samples
+
+
+def _unmatched(
+    num_of: Mapping[tuple[str, str], int], matched: Collection[tuple[str, str]]
+) -> Unmatched:
+    """What is of no link, by the series of each owner and adapter: whole hosts, then adapters."""
+    known = {owner for owner, _ in matched}
+    hosts = dict.fromkeys(owner for owner, _ in num_of if owner not in known)
+    lost = [part for part in num_of if part not in matched]
+    adapters = [f"{owner} {adapter}" for owner, adapter in lost if adapter and owner in known]
+    num_series = sum(
+        num_of[owner, adapter] for owner, adapter in lost if adapter or owner not in known
+    )
+    return Unmatched(num_series, (*hosts, *adapters))
 
 
 def _grown(samples: Samples | None) -> Samples:

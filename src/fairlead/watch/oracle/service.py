@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -233,7 +233,8 @@ def _document(oracle: Oracle, answer: Answer, asked: Query) -> dict[str, Any]:
         "window_s": asked.window_s,
         "age_s": answer.age_s,
         "metrics": {},
-        "unmatched": _names_without_match(oracle),
+        "unmatched": _some_names(state.unmatched for state in oracle.collector.states),
+        "without_link": _some_names(state.without_link for state in oracle.collector.states),
     }
     if topology.coordinates is not None:
         document["coordinates"] = topology.coordinates[topology.indices(asked.nodes)]
@@ -251,10 +252,9 @@ def _document(oracle: Oracle, answer: Answer, asked: Query) -> dict[str, Any]:
     return document
 
 
-def _names_without_match(oracle: Oracle) -> list[str]:
-    """Hosts and hardware that sources report and the topology does not know, some of them."""
-    names = (name for state in oracle.collector.states for name in state.unmatched)
-    return list(dict.fromkeys(names))[:MOST_NAMED]
+def _some_names(of_sources: Iterable[Sequence[str]]) -> list[str]:
+    """Some of what sources name, each once."""
+    return list(dict.fromkeys(name for names in of_sources for name in names))[:MOST_NAMED]
 
 
 def _share_facts(oracle: Oracle, asked: Query, metric: str) -> dict[str, Any]:

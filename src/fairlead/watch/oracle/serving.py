@@ -11,12 +11,13 @@ import sys
 import threading
 import weakref
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from fairlead.errors import Error
-from fairlead.watch.oracle.guarding import PASSED, Guard
+from fairlead.watch.oracle.guarding import MOST_UNREAD_BYTES, PASSED, Guard
 from fairlead.watch.oracle.oracle import Oracle
 from fairlead.watch.oracle.places import Places
 from fairlead.watch.oracle.service import service
@@ -28,6 +29,12 @@ MOST_CONNECTIONS = 512
 
 MOST_HEAD_BYTES = 2**16
 """Largest head that is not whole yet: uvicorn has no limit for it, and keeps it all."""
+
+MOST_HEADERS = 256
+"""Header fields of a request: each takes many times its size in memory."""
+
+MOST_REQUEST_BYTES = 2 * MOST_UNREAD_BYTES
+"""Longest request with what is around the pieces of its body, which has no other limit."""
 
 MOST_UNKNOWN = 256
 """Most connections without an authorised request yet: half is left for the others."""
@@ -49,6 +56,12 @@ QUIET_S = 30
 
 HEAD_S = 10.0
 """The same before the head of a request is whole: silent connections would keep all others out."""
+
+UNREAD_S = 10.0
+"""So often it is looked whether a client reads its answer, which is kept until it has."""
+
+LEAST_READ_BYTES = 2**17
+"""What a client has to read of a large answer in that time."""
 
 
 def run(oracle: Oracle, *, host: str, port: int, token: str, rate: float, every_s: float) -> None:
@@ -79,9 +92,11 @@ def configuration(app: Guard) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=_Connection,
-        log_level="warning",
+        # A warning is a line for each malformed request, as many as anybody sends.
+        log_level="error",
         access_log=False,
         lifespan="off",
+        ws="none",
         # One more than may be there, as a new one is counted before an old one is gone.
         limit_concurrency=2 * MOST_CONNECTIONS,
         timeout_keep_alive=QUIET_S,
@@ -91,10 +106,16 @@ def configuration(app: Guard) -> uvicorn.Config:
 
 
 class _Connection(HttpToolsProtocol):
-    """Ends where the head of a request does not come in time, which uvicorn has no limit for."""
+    """Ends where a client takes too long or sends too much, which uvicorn has no limits for."""
 
     _until_head: asyncio.TimerHandle | None = None
+    _until_read: asyncio.TimerHandle | None = None
     _head_bytes = 0
+    _request_bytes = 0
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._cycles: weakref.WeakSet[Any] = weakref.WeakSet()
 
     @property
     def is_idle(self) -> bool:
@@ -105,18 +126,30 @@ class _Connection(HttpToolsProtocol):
         super().connection_made(transport)
         for one in places(self.config.app).enter(self, self.client[0] if self.client else ""):
             one.transport.abort()
-        self._until_head = self.loop.call_later(HEAD_S, transport.close)
+        self._expect_head()
 
     def data_received(self, data: bytes) -> None:
+        self._request_bytes += len(data)
         super().data_received(data)
         # What comes with the end of a head is its body, which has a bound of its own.
         self._head_bytes = 0 if self._until_head is None else self._head_bytes + len(data)
-        if self._head_bytes > MOST_HEAD_BYTES:
+        if self._head_bytes > MOST_HEAD_BYTES or self._request_bytes > MOST_REQUEST_BYTES:
+            self.transport.abort()
+        elif self.is_idle and self._until_head is None and self.timeout_keep_alive_task is None:
+            self._expect_head()  # Empty lines, which may stand before a request, begin none.
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # Fields behind the body would be kept, too, and nobody reads them.
+        if self._until_head is None:
+            return
+        super().on_header(name, value)
+        if len(self.headers) > MOST_HEADERS:
             self.transport.abort()
 
     def on_message_begin(self) -> None:
+        self._request_bytes = 0
         if self._until_head is None:
-            self._until_head = self.loop.call_later(HEAD_S, self.transport.close)
+            self._expect_head()
         super().on_message_begin()
         passed = functools.partial(places(self.config.app).settle, self)
         self.scope["extensions"] = {PASSED: passed}  # type: ignore[dict-item]
@@ -124,11 +157,46 @@ class _Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._expect_nothing()
         super().on_headers_complete()
+        self._cycles.add(self.cycle)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._expect_reading()
+
+    def resume_writing(self) -> None:
+        self._expect_no_reading()
+        super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect_nothing()
+        self._expect_no_reading()
         places(self.config.app).leave(self)
+        # uvicorn notes it for the last one of several requests only.
+        for cycle in self._cycles:
+            cycle.disconnected = not cycle.response_complete
+            cycle.message_event.set()
         super().connection_lost(exc)
+
+    def _expect_reading(self) -> None:
+        """Look again and again whether the client reads, and end where it does not."""
+        self._expect_no_reading()
+        unread_bytes = self.transport.get_write_buffer_size()
+
+        def look() -> None:
+            if unread_bytes - self.transport.get_write_buffer_size() < LEAST_READ_BYTES:
+                self.transport.abort()
+            else:
+                self._expect_reading()
+
+        self._until_read = self.loop.call_later(UNREAD_S, look)
+
+    def _expect_no_reading(self) -> None:
+        if self._until_read is not None:
+            self._until_read.cancel()
+        self._until_read = None
+
+    def _expect_head(self) -> None:
+        self._until_head = self.loop.call_later(HEAD_S, self.transport.close)
 
     def _expect_nothing(self) -> None:
         if self._until_head is not None:

@@ -41,12 +41,14 @@ class SourceCheck:
         name: As the user wrote it.
         quantities: By quantity and direction.
         skipped: What it holds and is not understood, or what it should hold and does not.
+        without_link: Ports of adapters that are down.
         problem: Why it cannot be read, or None.
     """
 
     name: str
     quantities: Sequence[QuantityCheck] = ()
     skipped: Sequence[str] = ()
+    without_link: Sequence[str] = ()
     problem: str | None = None
 
     @property
@@ -73,4 +75,6 @@ def check_sources(
             names, name = (check.unmatched, one.port) if port is None else (check.ports, port)
             if name and name not in names:
                 names.append(name)
-        yield SourceCheck(source.name, list(found.values()), list(source.skipped))
+        yield SourceCheck(
+            source.name, list(found.values()), list(source.skipped), list(source.without_link)
+        )

@@ -187,13 +187,25 @@ def test_what_can_be_read_only_once_is_not_passed_on() -> None:
     assert (cluster.hosts, cluster.given) == (("a",), None)
 
 
+def test_host_of_no_slots_is_none_of_the_hosts(tmp_path: Path) -> None:
+    file = tmp_path / "hosts"
+    file.write_text("head slots=0\nn1 slots=2\nn2\n")
+
+    cluster = read_hostfile(file)
+
+    assert (cluster.hosts, cluster.slots, cluster.bare_hosts) == (("n1", "n2"), (2, 1), {"n2"})
+    # Open MPI, which takes such a line, reads the file itself.
+    assert cluster.given == GivenHosts(file, "openmpi")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("a slots=2 port=0", "hosts:1: port must be a whole number from 1 to 65535, got '0'"),
         ("a slots=2 username=-x", "hosts:1: user name '-x' is not usable"),
-        ("/* one\n*/ a slots=0", "hosts:2: slots must be"),
-        ("a slots=0", "hosts:1: slots must be a whole number from 1 to 1000000, got '0'"),
+        ("/* one\n*/ a slots=-1", "hosts:2: slots must be"),
+        ("a slots=-1", "hosts:1: slots must be a whole number from 0 to 1000000, got '-1'"),
+        ("a slots=0\nb slots=0", "hosts: no host of it has a slot"),
         ("a\nb slots=-1", "hosts:2: slots must be a whole number"),
         ("a slots=two", "hosts:1: slots must be a whole number"),
         ("a slots=99999999999", "hosts:1: slots must be a whole number"),

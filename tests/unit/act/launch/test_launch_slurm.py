@@ -27,6 +27,7 @@ from fairlead.errors import InputError
         ("node[008-011]", ["node008", "node009", "node010", "node011"]),
         ("gpu-[01,03-04].site,fat", ["gpu-01.site", "gpu-03.site", "gpu-04.site", "fat"]),
         ("r[1-2]n[1-2]", ["r1n1", "r1n2", "r2n1", "r2n2"]),
+        ("rack[0-1]_blade[0-1]\n", [f"rack{a}_blade{b}" for a in (0, 1) for b in (0, 1)]),
         ("ip-10-0-[1-2]-5,ip-10-0-9-9", ["ip-10-0-1-5", "ip-10-0-2-5", "ip-10-0-9-9"]),
     ],
 )
@@ -54,8 +55,9 @@ def test_tasks_per_node_expand_to_their_repeats(groups: list[tuple[int, int]]) -
     assert expand_tasks_per_node(text) == [n for n, times in groups for _ in range(times)]
 
 
-def test_allocation_becomes_a_cluster() -> None:
-    env = {"SLURM_JOB_NODELIST": "n[1-3]", "SLURM_TASKS_PER_NODE": "4(x2),2"}
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_allocation_becomes_a_cluster(end: str) -> None:
+    env = {"SLURM_JOB_NODELIST": f"n[1-3]{end}", "SLURM_TASKS_PER_NODE": f"4(x2),2{end}"}
 
     cluster = cluster_from_slurm(env)
 
@@ -147,6 +149,9 @@ def test_outside_of_slurm_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -
         ("n1]", "1", "brackets do not match"),
         ("n[1-[2]]", "1", "brackets do not match"),
         ("n[2-1]", "1", "'2-1' is no range"),
+        (f"n[1-{'9' * 5000}]", "1", "is no range"),
+        ("n1", "9" * 5000, "is not understood"),
+        ("n1", f"1(x{'9' * 5000})", "is not understood"),
         ("n[a]", "1", "'a' is no range"),
         ("n[1-999999]", "1", "more than 100000 hosts"),
         ("n1,,n2", "1", "a host name is missing"),

@@ -251,6 +251,16 @@ def test_what_is_of_no_link_is_named_and_not_well(serve, tmp_path: Path) -> None
     assert health["sources"][0]["num_unmatched"] == 1
 
 
+def test_adapters_without_a_link_are_in_health_and_answers(serve) -> None:
+    running = serve()
+    running.oracle.collector.states[0].without_link = ["n1 mlx5_1:1"]
+
+    health = running.ask("GET", "/health")[1]
+    answer = running.ask("POST", "/v1/query", {"nodes": PAIR})[1]
+
+    assert health["sources"][0]["without_link"] == answer["without_link"] == ["n1 mlx5_1:1"]
+
+
 def test_metrics_are_given_to_prometheus(serve) -> None:
     text = serve().ask("GET", "/metrics")[1]
 

@@ -265,13 +265,19 @@ def test_adapter_that_is_down_or_never_used_is_left_out(tmp_path: Path) -> None:
     assert used(known, "n2", "n3") == pytest.approx(0.3, rel=1e-6)
 
 
-def fabric(source: Any, text: str | None = None, folder: Path | None = None) -> Oracle:
+def fabric(
+    source: Any,
+    text: str | None = None,
+    folder: Path | None = None,
+    lines: list[str] | None = None,
+) -> Oracle:
     file = GOLDEN / "infiniband" / "two-rails.txt"
     if text is not None and folder is not None:
         file = folder / "fabric.txt"
         file.write_text(text)
     topology = import_topology("infiniband", Given(file))
-    known = Oracle(topology, [source], clock=lambda: NOW_S)
+    report = (lambda line: None) if lines is None else lines.append
+    known = Oracle(topology, [source], clock=lambda: NOW_S, report=report)
     known.collector.read_all()
     return known
 
@@ -293,6 +299,26 @@ def test_adapters_of_a_host_tell_of_their_own_cables() -> None:
     assert ratio["100:1"] == pytest.approx(0.8, rel=1e-6)  # n1 mlx5_0
     assert ratio["110:1"] == pytest.approx(0.1, rel=1e-6)  # n1 mlx5_1
     assert known.collector.states[0].num_unmatched == 0
+
+
+def test_adapter_without_a_cable_is_named_once() -> None:
+    lines: list[str] = []
+    down = [
+        gauge("node_infiniband_state_id", state, instance="n1:9100", device=device, port="1")
+        for device, state in (("mlx5_0", 4), ("mlx5_1", 5), ("mlx5_2", 1))
+    ]
+    entries = [*adapter(0.8), *adapter(0.1, "mlx5_1"), *adapter(0.2, "mlx5_2"), *down]
+
+    known = fabric(Recorded([*entries, *adapter(0.3, "mlx5_9")]), lines=lines)
+    known.collector.read_all()
+
+    state = known.collector.states[0]
+    # The one is down, and of the other the fabric has no cable; the host itself is known.
+    assert (state.without_link, state.num_without_link) == (["n1 mlx5_2:1"], 1)
+    assert (state.unmatched, state.num_unmatched, state.is_well) == (["n1 mlx5_9:1"], 1, True)
+    assert [line.partition(": ")[2].partition(": ")[2] for line in lines] == [
+        "n1 mlx5_9:1", "n1 mlx5_2:1",
+    ]  # fmt: skip
 
 
 def test_adapter_of_an_old_description_is_found_by_its_number(tmp_path: Path) -> None:
@@ -471,7 +497,8 @@ def test_adapters_of_this_host_come_before_its_ethernet(tmp_path: Path) -> None:
         (port / "state").write_text(f"{state}\n")
     (tmp_path / "dev").write_text("eth0: 5 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n")
 
-    series = HostSource("n1", tmp_path / "dev", folder).read(0, 60)
+    source = HostSource("n1", tmp_path / "dev", folder)
+    series = source.read(0, 60)
     chosen = HostSource("n1", tmp_path / "dev", folder, devices=["eth*"]).read(0, 60)
 
     assert {(one.port, one.device, one.is_into, one.values[0]) for one in series} == {
@@ -480,4 +507,21 @@ def test_adapters_of_this_host_come_before_its_ethernet(tmp_path: Path) -> None:
         ("host n1 infiniband mlx5_0:1", "", True, 400),
         ("host n1 infiniband mlx5_0:1", "", False, 800),
     }
+    assert source.without_link == ["n1 mlx5_2:1"]
     assert {one.device for one in chosen} == {"eth0"}
+
+
+def test_adapter_that_the_kernel_does_not_count_is_named(tmp_path: Path) -> None:
+    folder = sysfs(tmp_path, eth0={"hardware": True})
+    port = tmp_path / "infiniband" / "mlx4_0" / "ports" / "1"
+    (port / "counters").mkdir(parents=True)
+    for name in ("port_rcv_data", "port_xmit_data"):
+        (port / "counters" / name).write_text("N/A (no PMA)\n")
+    (port / "state").write_text("4: ACTIVE\n")
+    (tmp_path / "dev").write_text("eth0: 5 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n")
+
+    source = HostSource("n1", tmp_path / "dev", folder)
+
+    # What Ethernet carries is not what messages do.
+    assert source.read(0, 60) == []
+    assert source.skipped == ["host:n1: the kernel does not count what mlx4_0:1 carries"]

@@ -6,10 +6,13 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,8 +32,6 @@ Served = Iterator[int]
 @contextlib.contextmanager
 def served(folder: Path, **options: object) -> Iterator[int]:
     """A service on a port of its own, in a thread."""
-    import threading
-
     from fairlead.watch.oracle.service import service
     from fairlead.watch.oracle.serving import configuration
 
@@ -261,6 +262,105 @@ def test_head_without_an_end_is_cut_off(tmp_path: Path) -> None:
             sent += len(line) * 10
 
     assert sent < 100_000_000  # of a gigabyte
+
+
+CHUNKED = b"POST /v1/query HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("begun", "more"),
+    [
+        pytest.param(CHUNKED + b"0\r\n", b"a:b\r\n" * 10_000, id="fields behind the body"),
+        pytest.param(CHUNKED + b"1;", b"e" * 50_000, id="extension of a chunk"),
+    ],
+)
+def test_request_that_never_ends_is_cut_off(tmp_path: Path, begun: bytes, more: bytes) -> None:
+    sent = 0
+    with (
+        served(tmp_path) as port,
+        socket.create_connection(("127.0.0.1", port), timeout=30) as client,
+        contextlib.suppress(ConnectionError),
+    ):
+        client.sendall(begun)
+        while sent < 1_000_000_000:
+            client.sendall(more)
+            sent += len(more)
+
+    assert sent < 100_000_000
+
+
+def test_request_of_very_many_fields_is_cut_off(tmp_path: Path) -> None:
+    with served(tmp_path) as port:
+        usual = answers(port, HEALTH + b"a: b\r\n" * 200 + b"Connection: close\r\n\r\n")
+        with contextlib.suppress(ConnectionError):
+            found = b""
+            found = answers(port, HEALTH + b"a: b\r\n" * 2000 + b"\r\n")
+
+    assert usual.startswith(b"HTTP/1.1 200 ")
+    assert found == b""
+
+
+def test_empty_lines_keep_no_connection(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("fairlead.watch.oracle.serving.HEAD_S", 0.3)
+    with (
+        served(tmp_path) as port,
+        socket.create_connection(("127.0.0.1", port), timeout=0.05) as client,
+    ):
+        client.sendall(HEALTH + b"\r\n")
+        found = [b"an answer"]
+        with contextlib.suppress(ConnectionError):
+            while found[-1]:
+                client.sendall(b"\r\n")
+                with contextlib.suppress(TimeoutError):
+                    found.append(client.recv(65536))
+
+    assert b"".join(found[1:]).startswith(b"HTTP/1.1 200 ")
+
+
+def test_answer_that_nobody_reads_is_dropped(tmp_path: Path, monkeypatch) -> None:
+    is_left, leave = threading.Event(), Places.leave
+    monkeypatch.setattr(Places, "leave", lambda *all_: (leave(*all_), is_left.set()))
+    monkeypatch.setattr("fairlead.watch.oracle.serving.UNREAD_S", 0.2)
+    # More than the buffers of both ends hold.
+    nodes = [name for name in topology(tmp_path, 2, 2, 2).hosts for _ in range(64)]
+    body = json.dumps({"nodes": nodes, "metrics": ["hops", "bw"]}).encode()
+    head = f"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+    with served(tmp_path) as port, socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(60)
+        client.connect(("127.0.0.1", port))
+        client.sendall(head.encode() + body)
+        assert is_left.wait(60)
+        found = b""
+        with contextlib.suppress(ConnectionError):
+            while piece := client.recv(2**20):
+                found += piece
+
+    promised = re.search(rb"content-length: (\d+)", found)
+    assert promised is not None and len(found) < int(promised[1])
+
+
+def test_requests_of_a_connection_that_is_gone_leave_no_trace(tmp_path: Path, caplog) -> None:
+    body = b"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
+    with served(tmp_path) as port:
+        for _ in range(20):
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+                # Closed with answers unread, which resets it.
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                client.sendall(body * 50)
+        assert answers(port, HEALTH + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+
+    assert [record.getMessage() for record in caplog.records] == []
+
+
+def test_malformed_requests_are_not_logged_one_by_one(tmp_path: Path, caplog) -> None:
+    upgrade = b"Connection: Upgrade\r\nUpgrade: h2c\r\n"
+    with served(tmp_path) as port:
+        malformed = answers(port, b"nonsense\r\n\r\n")
+        upgraded = answers(port, b"GET /health HTTP/1.0\r\n" + upgrade + b"\r\n")
+
+    assert malformed.startswith(b"HTTP/1.1 400 ") and upgraded.startswith(b"HTTP/1.1 200 ")
+    assert [record.getMessage() for record in caplog.records] == []
 
 
 def test_large_body_in_one_piece_with_its_head_is_read(tmp_path: Path) -> None:
