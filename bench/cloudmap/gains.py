@@ -27,7 +27,7 @@ DAY_H = 24.0
 ROUNDS = 10  # "at least 10 times", section V-C.
 EXCHANGING = ("ft", "is")
 """Their alltoall has a message for each pair of tasks, so that replays take long: they have one
-round. Its time hardly depends on the placement."""
+round."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,7 +120,8 @@ def add_round(
         key = tuple(placement.host_of_rank.tolist())
         if key not in time_s_of:
             time_s_of[key] = replayer.run_s(name, network, placement, setting.instance)
-        times_s.append(time_s_of[key] + mechanisms.overhead_s(mechanism, setting.num_hosts))
+        before_s = mechanisms.overhead_s(mechanism, setting.num_hosts, setting.num_ranks)
+        times_s.append(time_s_of[key] + before_s)
 
 
 def figures(setting: Setting, cells: Sequence[Cell]) -> list[dict[str, object]]:
