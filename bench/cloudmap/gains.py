@@ -25,9 +25,6 @@ from fairlead.flows.compare.statistics import mean_interval
 
 DAY_H = 24.0
 ROUNDS = 10  # "at least 10 times", section V-C.
-EXCHANGING = ("ft", "is")
-"""Their alltoall has a message for each pair of tasks, so that replays take long: they have one
-round."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +93,7 @@ def measure(
         for npb_class in setting.classes:
             for program in programs:
                 cell = Cell(program, npb_class, {name: [] for name in names_of(setting)})
-                for index in range(1 if program in EXCHANGING else rounds):
+                for index in range(rounds):
                     hour = index * DAY_H / rounds
                     add_round(cell, setting, cloud.at(hour), index, replayer)
                 print(f"{program}-{npb_class} is done", file=sys.stderr, flush=True)

@@ -5,7 +5,8 @@
 //
 // CMPI (section 5.4) has an allgather of the vector in each step, a gather and a bcast, and stops
 // so; its matrix is not named. The paper's larger vectors need more steps; by the right-hand side
-// here 51,200 unknowns need fewer than 1,600, and each step costs the same. Computing takes the time of `kOperations` for a row and step at the simulated speed.
+// here 51,200 unknowns need fewer than 1,600, and each step costs the same. Computing takes the
+// time of `kOperations` for a row and step at the simulated speed.
 #include <mpi.h>
 #include <smpi/smpi.h>
 
