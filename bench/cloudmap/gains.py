@@ -25,9 +25,6 @@ from fairlead.flows.compare.statistics import mean_interval
 
 DAY_H = 24.0
 ROUNDS = 10  # "at least 10 times", section V-C.
-EXCHANGING = ("ft", "is")
-"""Their alltoall has a message for each pair of tasks, so that replays take long: they have one
-round. Its time hardly depends on the placement."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +93,7 @@ def measure(
         for npb_class in setting.classes:
             for program in programs:
                 cell = Cell(program, npb_class, {name: [] for name in names_of(setting)})
-                for index in range(1 if program in EXCHANGING else rounds):
+                for index in range(rounds):
                     hour = index * DAY_H / rounds
                     add_round(cell, setting, cloud.at(hour), index, replayer)
                 print(f"{program}-{npb_class} is done", file=sys.stderr, flush=True)
@@ -120,7 +117,8 @@ def add_round(
         key = tuple(placement.host_of_rank.tolist())
         if key not in time_s_of:
             time_s_of[key] = replayer.run_s(name, network, placement, setting.instance)
-        times_s.append(time_s_of[key] + mechanisms.overhead_s(mechanism, setting.num_hosts))
+        before_s = mechanisms.overhead_s(mechanism, setting.num_hosts, setting.num_ranks)
+        times_s.append(time_s_of[key] + before_s)
 
 
 def figures(setting: Setting, cells: Sequence[Cell]) -> list[dict[str, object]]:

@@ -120,6 +120,7 @@ class Experiment:
 
     def __init__(self, flows: Flows, load: str, num_products: int = NUM_PRODUCTS):
         self.flows = flows
+        self.load = load
         self.streams = LOADS[load]
         # Without pauses nothing changes from one product to the next.
         self.num_products = num_products if self.streams.gap_s > 0 else min(3, num_products)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the oracle takes on a simulated machine of ORACLE's own size: 27,648 nodes.
+"""What the oracle takes on a simulated machine of 27,648 nodes, the size of Blue Waters.
 
 A torus of 24 x 24 x 24 routers with two nodes each, all of whose links have traffic and stalls in
 64 samples ten seconds apart. Printed are the time of a query of 16 hosts (256 routes), that of the

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MCM's experiment (section 4): CG and a ping-pong of all pairs at the same time, and relayed.
 
-In the paper both programs run on 16 machines, and nothing is relayed: the legs of the ping-pong are
+In the paper both programs have 16 processes, and nothing is relayed: the legs of the ping-pong are
 added up. Here both also run by the paper's rule and by ours, in turns with the MPI alone.
 """
 

@@ -19,8 +19,8 @@ constexpr double kFarFaster = 2.0;
 constexpr double kFirstMessageRatio = 1.5;
 constexpr double kFirstParallelRatio = 1.0;
 // Where the plan expects nothing of relays, the direct path has to be so many times as slow as
-// planned before they are tried, as in MCM's highest zone: less may be the program's own messages
-// to other hosts, which share the interface.
+// planned before they are tried, as many as where the zone high of the rule `mcm` begins: less may
+// be the program's own messages to other hosts, which share the interface.
 constexpr double kSlowPath = 4.0;
 // A path that takes so many times what it took before has become slow.
 constexpr double kBecameSlow = 1.5;

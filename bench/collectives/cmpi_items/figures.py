@@ -42,7 +42,7 @@ def mean_of(name: str, unit: str, paper: float | str | None, values: Sequence[fl
 
 
 def less_percent(time_s: float, than_s: float) -> float:
-    """How much less time, in percent: an improvement as the paper has it."""
+    """How much less time, in percent, as which the paper's improvements are read."""
     return 100.0 * (1.0 - time_s / than_s)
 
 

@@ -4,8 +4,9 @@
 // laplacian_cg WIDTH HEIGHT    of the grid, whose points are the unknowns
 //
 // CMPI (section 5.4) has an allgather of the vector in each step, a gather and a bcast, and stops
-// so; its matrix is not named. Of this one larger vectors need more steps, as the paper says of
-// its own. Computing takes the time of `kOperations` for a row and step at the simulated speed.
+// so; its matrix is not named. The paper's larger vectors need more steps; by the right-hand side
+// here 51,200 unknowns need fewer than 1,600, and each step costs the same. Computing takes the
+// time of `kOperations` for a row and step at the simulated speed.
 #include <mpi.h>
 #include <smpi/smpi.h>
 

@@ -23,7 +23,7 @@ RatePer = Literal["pair", "process"]
 RATE_PER: tuple[str, ...] = get_args(RatePer)
 """Whether a pattern's rate and count are for each ordered pair of communicating ranks, or for each
 sending rank, which sends to its receivers in turn (SPREAD, the note below table 2). Only the first
-reproduces SPREAD's figure 2 (docs/design/simulator.md)."""
+gives the order of methods of SPREAD's figure 2 (docs/design/simulator.md)."""
 
 # Wide enough for any use, and computed values do not overflow.
 _MOST_RANKS = 2**20

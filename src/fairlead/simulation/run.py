@@ -175,7 +175,8 @@ def simulate(
     Args:
         workload: The jobs, and the machine they share.
         placement: A core for each rank of each job.
-        options: How messages pass the machine; the defaults give SPREAD's figure 2.
+        options: How messages pass the machine; the defaults give the order of
+            methods of SPREAD's figure 2.
         scale: Part of the messages to simulate, at most 1, at the same rates.
         on_progress: Called with the messages sent and the messages in all.
 

@@ -121,3 +121,16 @@ def test_speeds_are_relative_to_the_run_of_the_same_round(load: Any) -> None:
 
     assert cell.speeds("x") == [4.0, 3.0]
     assert cell.speeds("x", "RoundRobin") == [2.0, 1.0]
+
+
+def test_a_profile_costs_by_the_instances_and_a_mapping_by_the_tasks(load: Any) -> None:
+    mechanisms = load("mechanisms")
+
+    costs_s = [
+        mechanisms.overhead_s(name, num_hosts, num_tasks)
+        for name in ("CloudMap_bw", "intra only", "RoundRobin")
+        for num_hosts, num_tasks in ((8, 64), (32, 256), (8, 256))
+    ]
+
+    # Table II; 256 tasks on 8 instances, of size G5, are not in it (section VI-F).
+    assert costs_s == pytest.approx([0.695, 1.698, 0.718, 0.005, 0.028, 0.028, 0, 0, 0])

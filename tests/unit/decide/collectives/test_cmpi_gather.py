@@ -15,7 +15,7 @@ import fairlead as fl
 def sixteen_hosts() -> fl.Network:
     """Pairs of 1 ms in fours of 5 ms, all others 9 ms: levels 0, 1 and 2 by k = 4.
 
-    A hierarchy of four levels (16, 8, 4 and 1 groups), as in the paper's figure 4b.
+    A hierarchy of four levels (16, 8, 4 and 1 groups), which agrees with the text on figure 4b.
     """
     host = np.arange(16)
     is_pair, is_four = (host[:, None] // size == host // size for size in (2, 4))
