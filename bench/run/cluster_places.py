@@ -33,7 +33,7 @@ class Place(Protocol):
     hosts: str
 
     def run(self, line: str, cwd: Path) -> str:
-        """What a command printed; `FailedError` where it did not end well."""
+        """What a command printed, also as errors; `FailedError` where it did not end well."""
 
     def start(self, line: str, cwd: Path) -> Callable[[str], str]:
         """Start a command: gives what sends it a signal, by its name, and returns its output."""
@@ -46,7 +46,8 @@ class ByAgent:
         self.lab, self.folder = lab, folder
         self.hosts = f"-n {NUM_RANKS} --hostfile {lab.hostfile}"
         own = {name: str(folder / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
-        self._env = {**os.environ, **lab.env, **own}
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        self._env = {**os.environ, **lab.env, **own, "PATH": path}
 
     def run(self, line: str, cwd: Path) -> str:
         """As of `Place`."""
@@ -54,7 +55,7 @@ class ByAgent:
         done = self.lab.run(command, env=self._env, cwd=cwd, capture_output=True, text=True)
         if done.returncode != 0:
             raise FailedError(last_line(done.stderr or done.stdout))
-        return done.stdout
+        return done.stdout + done.stderr
 
     def start(self, line: str, cwd: Path) -> Callable[[str], str]:
         """As of `Place`."""

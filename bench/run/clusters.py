@@ -9,6 +9,8 @@ on four hosts. Columns:
 - probe: the network is measured;
 - trace: the traffic of the program is recorded;
 - placed: the ranks run where `fairlead run` placed them;
+- again: `fairlead run` alone, twice: the second run takes the first one's trace, and the launcher's
+  placement is observed;
 - binding: the hosts' ranks have the CPUs that the launcher gives there with the user's own option;
 - routers: a router starts on each host, and none is left;
 - USR1: a signal to `fairlead run` reaches all ranks;
@@ -36,9 +38,11 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "lab"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cluster_places import (
     JOB,
     LIMIT_S,
@@ -49,6 +53,7 @@ from cluster_places import (
     Place,
     last_line,
 )
+from kept_tables import add_tables_option, write_tables
 from lab_processes import processes_named
 from slurm_cluster import missing_programs, slurm_cluster
 
@@ -148,6 +153,19 @@ def placed(trial: Trial) -> None:
         raise FailedError("the launcher's placement was kept")
 
 
+def again(trial: Trial) -> None:
+    """Two runs, of which nothing is given."""
+    line = f"{trial.fairlead('run')} -- {trial.program}"
+    trial.place.run(line, trial.folder)
+    second = trial.place.run(line, trial.folder)
+    if len(ranks(second)) != NUM_RANKS:
+        raise FailedError(f"{len(ranks(second))} ranks ran")
+    if found := re.search(r"fairlead: .*cannot be observed.*", second):
+        raise FailedError(found[0])
+    if "using the trace of an earlier run" not in second:
+        raise FailedError("the second run is traced anew")
+
+
 def binding(trial: Trial) -> None:
     """The user's own binding, with a placement and without."""
     seen = []
@@ -167,7 +185,7 @@ def routers(trial: Trial) -> None:
     script.write_text(
         "from fairlead.act.launch import detect\n"
         "from fairlead.act.plan.relay import new_key\n"
-        "from fairlead.act.relay.routers import running_routers\n"
+        "from fairlead.act.relay.routers import run_routers\n"
         f"with run_routers(detect({trial.row.launcher!r}), {hosts}, new_key()) as places:\n"
         "    print(len(places))\n"
     )
@@ -225,8 +243,8 @@ def limit(trial: Trial) -> None:
 
 
 CELLS: dict[str, Callable[[Trial], None]] = {
-    "probe": probe, "trace": trace, "placed": placed, "binding": binding, "routers": routers,
-    "USR1": usr1, "end": end,
+    "probe": probe, "trace": trace, "placed": placed, "again": again, "binding": binding,
+    "routers": routers, "USR1": usr1, "end": end,
 }  # fmt: skip
 
 
@@ -292,6 +310,7 @@ def main() -> None:
     parser.add_argument("--short", action="store_true", help="two rows, three columns")
     parser.add_argument("--limit", action="store_true", help="a job's time limit, a minute a row")
     parser.add_argument("--only", default="", help="rows whose title has this")
+    add_tables_option(parser)
     options = parser.parse_args()
     if options.limit:
         CELLS["limit"] = limit
@@ -313,12 +332,21 @@ def main() -> None:
         else:
             place = InSlurm(stack.enter_context(slurm_cluster(lab, folder, cpus=4)))
             reasons += add_rows(table, [*mpiruns, *sruns], place, "Slurm", cells)
+    write_tables(options.tables, table, *([_why(reasons)] if reasons else []))
     console = Console(width=120)
     console.print(table)
     for reason in reasons:
         console.print(reason, markup=False, highlight=False)
     if options.short and any(": cannot" not in reason for reason in reasons):
         sys.exit(1)
+
+
+def _why(reasons: Sequence[str]) -> Table:
+    table = Table("cell", "reason", title="what does not work")
+    for reason in reasons:
+        cell, _, why = reason.partition(": ")
+        table.add_row(cell, escape(why))
+    return table
 
 
 if __name__ == "__main__":

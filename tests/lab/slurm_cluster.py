@@ -43,11 +43,15 @@ cd / && shift 2 && exec "$@"
 """
 
 
+def missing_programs() -> list[str]:
+    """Those of Slurm that are not installed."""
+    path = f"{os.environ['PATH']}:/usr/sbin:/usr/bin"
+    return [name for name in PROGRAMS if shutil.which(name, path=path) is None]
+
+
 def require_slurm() -> None:
     """Skip the tests of a machine without Slurm or root; CI installs it, and fails without."""
-    path = f"{os.environ['PATH']}:/usr/sbin:/usr/bin"
-    missing = [name for name in PROGRAMS if shutil.which(name, path=path) is None]
-    if missing:
+    if missing := missing_programs():
         skip_or_fail(f"not installed: {', '.join(missing)}")
     if os.geteuid() != 0:
         pytest.skip("slurmd needs root")

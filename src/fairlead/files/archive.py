@@ -22,6 +22,7 @@ FORMAT = "fairlead"
 _IN_JSON = {
     dict: "an object",
     list: "a list",
+    str: "text",
     int: "a whole number",
     float: "a number",
     type(None): "null",

@@ -17,7 +17,14 @@ import numpy.typing as npt
 import pydantic
 
 from fairlead.act import mpi_builds
-from fairlead.act.launch import Conversation, Finished, Launcher, LaunchSpec, LaunchTimeoutError
+from fairlead.act.launch import (
+    Conversation,
+    Finished,
+    Launcher,
+    LaunchSpec,
+    LaunchTimeoutError,
+    environment_of_tools,
+)
 from fairlead.errors import ProbeError
 from fairlead.files.scratch import scratch_folder
 from fairlead.measure.probe_result import Documents, read_document
@@ -219,7 +226,7 @@ class TuningProgram:
         if self._conversation is None:
             folder = self._files.enter_context(scratch_folder("fairlead-tune-"))
             command = self.launcher.prepare_command(self._spec, folder)
-            self._conversation = Conversation(command)
+            self._conversation = Conversation(command, environment_of_tools())
             timeout_s += _START_S
         try:
             answer = self._conversation.ask(line, Documents((_FORMAT,)).is_last, timeout_s)

@@ -26,6 +26,7 @@ from fairlead.act.launch import (
     LaunchSpec,
     LaunchTimeoutError,
     RankCpus,
+    environment_of_tools,
     unreachable_hosts,
 )
 from fairlead.files.scratch import scratch_folder
@@ -190,7 +191,8 @@ class ProbeProgram:
             cpus=self._cpus,
             is_tool=True,
         )
-        self._conversation = Conversation(self.launcher.prepare_command(spec, folder))
+        command = self.launcher.prepare_command(spec, folder)
+        self._conversation = Conversation(command, environment_of_tools())
         self._cluster = cluster
 
     def _ask(

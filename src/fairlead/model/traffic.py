@@ -390,7 +390,7 @@ def _find_untraced(archive: Archive) -> Untraced:
         if all(_whole(number) >= 0 for number in untraced):
             return untraced
     except TypeError as error:
-        raise archive.error("meta.uncounted", f"is not a table of counts: {error}") from error
+        raise archive.error("meta.uncounted", f"is not a table of counts: {value!r}") from error
     raise archive.error("meta.uncounted", f"expected counts >= 0, got {value!r}")
 
 

@@ -53,3 +53,14 @@ def test_an_option_of_two_groups_is_a_mistake_of_the_program() -> None:
 
     with pytest.raises(TypeError, match="go: declared twice: floor, town"):
         with_single_options(go)
+
+
+def test_an_option_that_is_none_by_default_keeps_its_name() -> None:
+    # Python 3.10's get_type_hints hides it in an Optional.
+    def command(file: Annotated[str | None, typer.Option("--map")] = None) -> None:
+        print(file)
+
+    app = typer.Typer()
+    app.command()(with_single_options(command))
+
+    assert CliRunner().invoke(app, ["--map", "a"]).stdout == "a\n"

@@ -14,6 +14,8 @@ from saved_samples import three_ranks, two_hosts
 
 import fairlead as fl
 from fairlead.files.archive import save_archive
+from fairlead.measure.topologies.catalogue import Given, import_topology
+from fairlead.model.topology import Topology
 from fairlead.report import load_any
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -101,3 +103,17 @@ def test_numpys_advice_on_foreign_files_is_not_passed_on(tmp_path: Path) -> None
 def test_a_device_that_never_ends_is_refused(load) -> None:
     with pytest.raises(fl.InputError, match="/dev/zero: is a device, not a file"):
         load(Path("/dev/zero"))
+
+
+@pytest.mark.parametrize("routes", [None, 3, ["torus"]])
+def test_routes_of_a_topology_that_are_no_text_are_refused(routes: object, tmp_path: Path) -> None:
+    golden = Path(__file__).parents[2] / "golden" / "oracle" / "slurm" / "topology_tree.conf"
+    import_topology("slurm", Given(golden)).save(tmp_path / "a.topo.npz")
+    with np.load(tmp_path / "a.topo.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files if name != "meta"}
+        meta = json.loads(str(archive["meta"][()]))
+    save_archive(
+        tmp_path / "a.topo.npz", "topology", meta["version"], meta | {"routes": routes}, arrays
+    )
+    with pytest.raises(fl.InputError, match=r"a\.topo\.npz: meta\.routes: expected text"):
+        Topology.load(tmp_path / "a.topo.npz")

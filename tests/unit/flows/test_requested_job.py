@@ -43,7 +43,7 @@ def test_without_a_number_of_ranks_the_launcher_is_asked() -> None:
     narrator = RecordingNarrator()
     by = LauncherRequest(arguments=("--oversubscribe",))
     assert find_job(None, HOSTS, by, narrator, start) == (3, HOSTS)
-    assert narrator.lines == ["3 ranks on 2 hosts as the launcher starts without -n"]
+    assert narrator.lines == ["3 ranks on 2 hosts: as many as the launcher starts without -n"]
 
 
 def test_without_hosts_those_of_the_allocation_are_named(

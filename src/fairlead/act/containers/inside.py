@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fairlead.act.containers.container import Bind, Container
-from fairlead.act.launch import Launcher, LaunchSpec, run
+from fairlead.act.launch import Launcher, LaunchSpec, environment_of_tools, run
 from fairlead.act.launch.mpi_library import find_standard_abi
 from fairlead.act.launch.process import LaunchTimeoutError
 from fairlead.act.preload import has_separator
@@ -109,7 +109,8 @@ def look_inside(
         spec, program=started.program, num_ranks=1, env={**spec.env, **started.env}
     )
     try:
-        finished = run(launcher.prepare_command(one, work_dir), capture=True, timeout_s=TIMEOUT_S)
+        command = launcher.prepare_command(one, work_dir)
+        finished = run(command, env=environment_of_tools(), capture=True, timeout_s=TIMEOUT_S)
     except LaunchTimeoutError as error:
         raise LaunchError(f"one process inside has not ended after {TIMEOUT_S:g} s") from error
     if "end" not in (sections := _sections(finished.stdout)):

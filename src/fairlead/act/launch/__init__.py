@@ -17,7 +17,7 @@ from fairlead.act.launch.observing import HostedRank, observe_hosts, observe_ran
 from fairlead.act.launch.process import Finished, LaunchTimeoutError, run
 from fairlead.act.launch.reach import unreachable_hosts
 from fairlead.act.launch.shared_input import SharedInput
-from fairlead.act.launch.slurm import cluster_from_slurm
+from fairlead.act.launch.slurm import cluster_from_slurm, environment_of_tools
 from fairlead.act.launch.tee import copy_output
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "cluster_from_slurm",
     "copy_output",
     "detect",
+    "environment_of_tools",
     "find_allocation",
     "has_placing_option",
     "observe_hosts",

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -25,18 +25,19 @@ OnLine = Callable[[str], None]
 class Conversation:
     """A program that reads lines and prints answers, until it ends or its input is closed."""
 
-    def __init__(self, argv: Sequence[str]):
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str] | None = None):
         """Start the program in a session of its own.
 
         Args:
             argv: Program and arguments.
+            env: Its whole environment; None for this process's own.
 
         Raises:
             LaunchError: It cannot be started.
         """
         self._argv = argv
         pipe = subprocess.PIPE
-        self._started = start(argv, stdin=pipe, stdout=pipe, stderr=pipe)
+        self._started = start(argv, env=env, stdin=pipe, stdout=pipe, stderr=pipe)
         self._process = self._started.__enter__()
         assert self._process.stdout is not None and self._process.stderr is not None
         self._lines = _Lines(self._process.stdout, self._process.stderr)

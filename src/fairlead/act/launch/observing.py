@@ -17,6 +17,7 @@ import numpy as np
 from fairlead.act.launch._placed_start import RANK
 from fairlead.act.launch.launch_spec import Launcher, LaunchSpec
 from fairlead.act.launch.process import LaunchTimeoutError, run
+from fairlead.act.launch.slurm import environment_of_tools
 from fairlead.errors import LaunchError
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
@@ -86,7 +87,8 @@ def observe_ranks(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[
     """
     small = dataclasses.replace(spec, program=("/bin/sh", "-c", _REPORT), env={}, is_tool=True)
     try:
-        finished = run(launcher.prepare_command(small, work_dir), capture=True, timeout_s=TIMEOUT_S)
+        command = launcher.prepare_command(small, work_dir)
+        finished = run(command, env=environment_of_tools(), capture=True, timeout_s=TIMEOUT_S)
     except LaunchTimeoutError as error:
         raise LaunchError(f"{error}; {_last_line(error.finished.stderr, 1)}") from error
     seen = {

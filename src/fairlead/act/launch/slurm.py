@@ -14,6 +14,7 @@ from fairlead.model.cluster import Cluster, GivenHosts
 
 __all__ = [
     "cluster_from_slurm",
+    "environment_of_tools",
     "expand_node_list",
     "expand_tasks_per_node",
     "is_reached_by_launchers",
@@ -58,6 +59,16 @@ def is_reached_by_launchers(hosts: Iterable[str], env: Mapping[str, str] | None 
     if not nodes or _num_components(env) == 1:
         return True
     return set(hosts) <= set(expand_node_list(nodes))
+
+
+def environment_of_tools(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment for launchers of Fairlead's own programs.
+
+    A step of Slurm takes all CPUs of the job on its hosts. Where one of these programs still runs,
+    the next launcher would wait for its end: `mpirun` of Open MPI starts its daemons by `srun`.
+    """
+    whole = dict(os.environ if env is None else env)
+    return {"SLURM_OVERLAP": "1", **whole} if _node_list(whole) else whole
 
 
 def _node_list(env: Mapping[str, str]) -> str | None:

@@ -11,7 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairlead.act.launch import Launcher, LaunchSpec, LaunchTimeoutError, run
+from fairlead.act.launch import (
+    Launcher,
+    LaunchSpec,
+    LaunchTimeoutError,
+    environment_of_tools,
+    run,
+)
 from fairlead.errors import LaunchError
 from fairlead.files.scratch import scratch_folder
 from fairlead.model.cluster import Cluster
@@ -103,7 +109,7 @@ def _start(launcher: Launcher, spec: LaunchSpec) -> str:
     with scratch_folder("fairlead-doctor-") as folder:
         try:
             command = launcher.prepare_command(spec, folder)
-            finished = run(command, capture=True, timeout_s=TIMEOUT_S)
+            finished = run(command, env=environment_of_tools(), capture=True, timeout_s=TIMEOUT_S)
         except LaunchTimeoutError as error:
             raise LaunchError(str(error)) from error
     if finished.returncode != 0:

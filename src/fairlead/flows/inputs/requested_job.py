@@ -84,7 +84,7 @@ def _count(
         if not isinstance(launcher, SchedulerLauncher):
             raise
         return cluster.num_slots, f", one for each slot: {error}"
-    return taken, " as the launcher starts without -n"
+    return taken, ": as many as the launcher starts without -n"
 
 
 def count_ranks(

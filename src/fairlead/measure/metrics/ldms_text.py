@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -32,11 +33,11 @@ _DETAILS_END = re.compile(r"  -{8,}\s*", re.A)
 """What `-v` adds after the header of a set."""
 
 _VERSION_2 = re.compile(
-    r"\s*[USFD]\d+\s+(-?[\d.]+(?:[eE][+-]?\d+)?)\s+(\S.*?)(?: \((.*)\))?\s*", re.A
+    r"\s*[USFD]\d+\s+(-?\d+\.?\d*(?:[eE][+-]?\d+)?)\s+(\S.*?)(?: \((.*)\))?\s*", re.A
 )
 # With -u a word of the user stands between the name and the value, always in hexadecimal.
 _VERSION_4 = re.compile(r"\s*[MD] (\S+)\s+(\S+)\s+(?:0x[0-9a-f]+\s+(?=\S))?(.*?)\s*", re.A)
-_NUMBER = re.compile(r"(-?\d[\d.]*(?:[eE][+-]?\d+)?)(?:\s+(\S.*))?", re.A)
+_NUMBER = re.compile(r"(-?\d+\.?\d*(?:[eE][+-]?\d+)?)(?:\s+(\S.*))?", re.A)
 _COLUMN = re.compile(r"(\S+)(?: \(([^)]*)\))?")
 _CELL = re.compile(r"\"[^\"]*\"|'.'|\S+")
 _HAS_ROWS = re.compile(r"\s*[MD] (list<>|record\[\])\s.*", re.A)
@@ -164,7 +165,10 @@ def _set(number: int, block: list[str], name: str) -> MetricSet | None:
             units[metric_name] = unit
     if header[2] != "consistent":
         return None
-    time_s = _time_s(header[3], header[4]) + int(header[5]) / 1e6
+    try:
+        time_s = _time_s(header[3], header[4]) + int(header[5]) / 1e6
+    except (ValueError, OverflowError) as error:
+        raise MetricError(f"{where(0)}: is no time: {header[3][:80]!r}{of_set}") from error
     return MetricSet(header[1], time_s, values, units, tuple(records))
 
 
@@ -172,21 +176,28 @@ def _metric(line: str) -> tuple[str, Value, str] | None:
     """Name, value and unit of a metric in either form."""
     second = _VERSION_2.fullmatch(line)
     if second:
-        return second[2], float(second[1]), second[3] or ""
+        value = float(second[1])
+        return (second[2], value, second[3] or "") if math.isfinite(value) else None
     fourth = _VERSION_4.fullmatch(line)
     if fourth is None:
         return None
     number = _NUMBER.fullmatch(fourth[3])
-    if number is None:
+    if number is None or math.isinf(float(number[1])):
         return fourth[2], fourth[3].strip('"'), ""
     return fourth[2], float(number[1]), (number[2] or "").strip("()")
 
 
 def _value(text: str) -> Value:
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
         return text.strip('"')
+    return value if math.isfinite(value) else text
+
+
+def _is_value(value: object) -> bool:
+    """Whether JSON's value is text or a number: 1e400 is infinite, and no counter is."""
+    return isinstance(value, str) or (isinstance(value, int | float) and math.isfinite(value))
 
 
 def _time_s(text: str, offset: str | None) -> float:
@@ -211,7 +222,7 @@ def _parse_json(text: str, name: str, problems: list[str]) -> Iterator[MetricSet
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
         try:
             yield read(entry)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
             which = entry.get("inst_name") or entry.get("name") if isinstance(entry, dict) else None
             problems.append(f"{name}: is not the JSON of LDMS: {error!r} (set {which or index})")
 
@@ -220,11 +231,14 @@ def _from_json(entry: Mapping[str, Any]) -> MetricSet:
     values: dict[str, Value] = {}
     records: list[Mapping[str, Value]] = []
     for metric in entry["metrics"]:
+        if not isinstance(metric["name"], str):
+            raise TypeError(f"name: {metric['name']!r}")
         if isinstance(metric["value"], list):
             records += [
-                {name: cell["value"] for name, cell in row.items()} for row in metric["value"]
+                {name: cell["value"] for name, cell in row.items() if _is_value(cell["value"])}
+                for row in metric["value"]
             ]
-        elif isinstance(metric["value"], int | float | str):
+        elif _is_value(metric["value"]):
             values[metric["name"]] = metric["value"]
     units = {metric["name"]: metric["units"] for metric in entry["metrics"] if metric.get("units")}
     return MetricSet(entry["inst_name"], float(entry["timestamp"]), values, units, tuple(records))
@@ -235,5 +249,5 @@ def _from_module(entry: Mapping[str, Any]) -> MetricSet:
     stamp, data = entry["transaction_timestamp"], entry["data"]
     time_s = stamp["sec"] + stamp["usec"] / 1e6 if entry["is_consistent"] else float("nan")
     records = [row for value in data.values() if isinstance(value, list) for row in value]
-    values = {key: value for key, value in data.items() if isinstance(value, int | float | str)}
+    values = {key: value for key, value in data.items() if _is_value(value)}
     return MetricSet(entry["name"], time_s, values, {}, tuple(records))

@@ -86,10 +86,10 @@ def matrix(name: str, answer: Any, *, is_instant: bool = False) -> Matrix:
     try:
         data = answer["data"]
         if data["resultType"] != "matrix" and not (is_instant and data["resultType"] == "vector"):
-            raise MetricError(f"{name}: expected samples, got a {data['resultType']}")
+            raise MetricError(f"{name}: expected samples, got {data['resultType']!r}")
         return [
             (
-                result["metric"],
+                _labels(result),
                 (
                     np.array([float(at) for at, _ in _pairs(result)]),
                     np.array([float(value) for _, value in _pairs(result)]),
@@ -99,6 +99,13 @@ def matrix(name: str, answer: Any, *, is_instant: bool = False) -> Matrix:
         ]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise MetricError(f"{name}: is not the answer of Prometheus: {error!r}") from error
+
+
+def _labels(result: Mapping[str, Any]) -> dict[str, str]:
+    labels: dict[str, str] = result["metric"]
+    if any(not isinstance(value, str) for value in labels.values()):
+        raise TypeError(f"a label that is no text: {labels!r}"[:200])
+    return labels
 
 
 def _pairs(result: Mapping[str, Any]) -> Sequence[list[Any]]:

@@ -177,7 +177,8 @@ def _cable(node: Node, line: str, shared: dict[str, str]) -> Cable | None:
         node.lid = int(lid[1])
     width = _WIDTH.search(_QUOTED.sub("", found[4]))
     lane_Bps = float("nan") if width is None else LANE_BPS.get(width[2], float("nan"))
-    capacity_Bps = int(width[1]) * lane_Bps if width else lane_Bps
+    # A port that is down may print a width of 0.
+    capacity_Bps = (int(width[1]) or float("nan")) * lane_Bps if width else lane_Bps
     far = _canonical(found[2])
     far = shared.setdefault(far, far)
     return Cable(node.guid, int(found[1]), far, int(found[3]), capacity_Bps)

@@ -52,7 +52,7 @@ def read(path: Path) -> Topology:
             num_nodes += max(1, len(blocks[-1][2]))
         require_few(path, max(len(above), num_nodes))
     if "instances" not in keys and "blocks" not in keys:
-        raise InputError(f"{path}: {_EXPECTED}, got {', '.join(keys)[:80]}")
+        raise InputError(f"{path}: {_EXPECTED}, got {', '.join(keys)[:80]!r}")
     if "instances" not in keys:
         above = _hosts_of_blocks(path, blocks, parent_of)
     if not above:

@@ -77,7 +77,7 @@ def parse_links(path: Path, systems: Path | None = None) -> Fabric:
     for at, link in enumerate(read_elements(path)):
         try:
             ends = [_end(link, which, system_of) for which in ("source", "destination")]
-        except (KeyError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             lost.add(f"[{at}]: {error}"[:MOST_SHOWN])
             continue
         for node, _ in ends:

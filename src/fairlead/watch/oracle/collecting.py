@@ -71,7 +71,7 @@ class Collector:
 
     Attributes:
         lock: Held while the store is changed or read.
-        generation: Grows with each read.
+        generation: Grows with each read, when all is prepared that was asked for before it.
         states: States of the sources, in their order.
     """
 
@@ -82,6 +82,7 @@ class Collector:
         *,
         window_s: float,
         report: Reporter = lambda line: None,
+        prepare: Callable[[int], None] = lambda generation: None,
     ):
         """A collector that reads nothing yet.
 
@@ -90,9 +91,12 @@ class Collector:
             sources: Who is asked.
             window_s: The longest window that is asked for.
             report: Gets a line when a source fails, and when it is back.
+            prepare: Computes what was asked for anew, from the samples of this generation.
         """
         self.lock = threading.Lock()
         self.generation = 0
+        self._num_reads = 0
+        self._prepare = prepare
         self.states = [SourceState(source.name) for source in sources]
         self._store = store
         self._sources = list(sources)
@@ -117,7 +121,11 @@ class Collector:
             return
         with self.lock:
             unmatched = self._store.add(series, is_whole=source.has_history, source=source.name)
-            self.generation += 1
+            self._num_reads += 1
+            generation = self._num_reads
+        self._prepare(generation)
+        with self.lock:
+            self.generation = max(self.generation, generation)
         self._note_unmatched(state, unmatched, len(series))
         self._note_without_link(state, source.without_link)
         skipped = list(source.skipped[:MOST_NAMED])

@@ -108,6 +108,17 @@ class _Window:
     reducers: dict[tuple[str, Reduction], Reducer]
     oldest_s: float
     """Time of the oldest newest sample among all links that are known; `nan` without any."""
+    is_asked_for: threading.Event = dataclasses.field(default_factory=threading.Event)
+
+    def value_of_link(self, name: str) -> npt.NDArray[np.float64]:
+        """A metric, or "NAME known": 1 where that is known, else 0."""
+        values = {
+            "bw": self.links.used_ratio,
+            "stalls": self.links.stalled_ratio,
+            "free_Bps": self.links.free_Bps,
+            "capacity_Bps": self.links.capacity_Bps,
+        }[name.removesuffix(" known")]
+        return np.isfinite(values).astype(np.float64) if name.endswith(" known") else values
 
 
 class _Pairs(NamedTuple):
@@ -148,7 +159,9 @@ class Oracle:
             aliases=topology.port_aliases,
             hosts=topology.hosts,
         )
-        self.collector = Collector(self.store, sources, window_s=MOST_WINDOW_S, report=report)
+        self.collector = Collector(
+            self.store, sources, window_s=MOST_WINDOW_S, report=report, prepare=self._prepare
+        )
         self._latency = latency
         self._clock = clock
         self._hops = topology.hops()
@@ -211,26 +224,8 @@ class Oracle:
         if metric == "latency_s":
             return self._probed_latency(question.nodes)
         reduction = question.reduction or _USUAL.get(metric, Reduction.max)
-        value_of_link = {
-            "bw": window.links.used_ratio,
-            "stalls": window.links.stalled_ratio,
-            "free_Bps": window.links.free_Bps,
-            "capacity_Bps": window.links.capacity_Bps,
-        }[metric]
-
-        def reducer(name: str, values: npt.NDArray[np.float64], how: Reduction) -> Reducer:
-            found = window.reducers.get((name, how))
-            if found is None:
-                found = known_reducer(self.topology.routes, values, how)
-                with self._keeping:
-                    while len(window.reducers) >= MOST_REDUCERS:
-                        window.reducers.pop(next(iter(window.reducers)))
-                    window.reducers[name, how] = found
-            return found
-
-        values = reducer(metric, value_of_link, reduction)(*pairs)
-        is_known = np.isfinite(value_of_link).astype(np.float64)
-        known = reducer(f"{metric} known", is_known, Reduction.sum)(*pairs)
+        values = self._reducer(window, metric, reduction)(*pairs)
+        known = self._reducer(window, f"{metric} known", Reduction.sum)(*pairs)
         with np.errstate(divide="ignore", invalid="ignore"):
             coverage = np.where(hops > 0, known / hops, 1.0)
         coverage = np.where(np.isnan(hops), 0.0, coverage)
@@ -238,6 +233,17 @@ class Oracle:
         values = np.where(hops > 0, np.where(known > 0, values, np.nan), nowhere)
         values = np.where(np.isnan(hops), np.nan, values)
         return MetricOfPairs(values, coverage)
+
+    def _reducer(self, window: _Window, name: str, how: Reduction) -> Reducer:
+        """What reduces a metric of the links to one of pairs; kept with the window."""
+        found = window.reducers.get((name, how))
+        if found is None:
+            found = known_reducer(self.topology.routes, window.value_of_link(name), how)
+            with self._keeping:
+                while len(window.reducers) >= MOST_REDUCERS:
+                    window.reducers.pop(next(iter(window.reducers)))
+                window.reducers[name, how] = found
+        return found
 
     def _probed_latency(self, nodes: tuple[str, ...]) -> MetricOfPairs:
         """Latency by the probe; `nan` for what it did not measure."""
@@ -257,7 +263,7 @@ class Oracle:
 
     def _kept(self, window_s: float, generation: int, now_s: float) -> _Window | None:
         kept = self._windows.get(window_s)
-        if kept is None or kept[0] != generation:
+        if kept is None or kept[0] < generation:
             return None
         # What is kept as known may be too old by now.
         has_aged = kept[1].oldest_s < now_s - self.stale_s
@@ -266,18 +272,40 @@ class Oracle:
     def _window(self, window_s: float) -> _Window:
         """Link metrics of a window, computed once for each round of reads."""
         generation, now_s = self.collector.generation, self._clock()
-        kept = self._kept(window_s, generation, now_s)
-        if kept is not None:
-            return kept
+        window = self._kept(window_s, generation, now_s)
+        if window is None:
+            window = self._compute(window_s, now_s)
+            self._keep(window_s, generation, window)
+        window.is_asked_for.set()
+        return window
+
+    def _compute(self, window_s: float, now_s: float) -> _Window:
         with self.collector.lock:
             found = link_metrics(self.store, self.topology.links, now_s, window_s, self.stale_s)
         newest_s = found.newest_s[np.isfinite(found.newest_s)]
-        window = _Window(found, {}, float(newest_s.min()) if newest_s.size else float("nan"))
+        return _Window(found, {}, float(newest_s.min()) if newest_s.size else float("nan"))
+
+    def _keep(self, window_s: float, generation: int, window: _Window) -> None:
         with self._keeping:
+            if self._windows.get(window_s, (-1,))[0] > generation:
+                return
             while len(self._windows) >= MOST_WINDOWS and window_s not in self._windows:
                 self._windows.pop(next(iter(self._windows)))
             self._windows[window_s] = (generation, window)
-        return window
+
+    def _prepare(self, generation: int) -> None:
+        """Compute the windows that were asked for since the last read, so that nobody waits.
+
+        Until they are there, answers are from the read before.
+        """
+        with self._keeping:
+            kept = {window_s: window for window_s, (_, window) in self._windows.items()}
+        for window_s, before in kept.items():
+            if before.is_asked_for.is_set():
+                after = self._compute(window_s, self._clock())
+                for name, how in [*before.reducers]:
+                    self._reducer(after, name, how)
+                self._keep(window_s, generation, after)
 
 
 def _check(question: Question) -> None:

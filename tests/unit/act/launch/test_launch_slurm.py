@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fairlead.act.launch import cluster_from_slurm
 from fairlead.act.launch.slurm import (
+    environment_of_tools,
     expand_node_list,
     expand_tasks_per_node,
     is_reached_by_launchers,
@@ -167,3 +168,10 @@ def test_outside_of_slurm_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -
 def test_damaged_variable_is_named(nodes: str, tasks: str, message: str) -> None:
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
         cluster_from_slurm({"SLURM_JOB_NODELIST": nodes, "SLURM_TASKS_PER_NODE": tasks})
+
+
+def test_steps_of_tools_share_their_hosts_unless_the_user_says_otherwise() -> None:
+    job = {"SLURM_JOB_NODELIST": "a", "PATH": "/bin"}
+    assert environment_of_tools(job) == {**job, "SLURM_OVERLAP": "1"}
+    assert environment_of_tools({**job, "SLURM_OVERLAP": "0"})["SLURM_OVERLAP"] == "0"
+    assert environment_of_tools({"PATH": "/bin"}) == {"PATH": "/bin"}

@@ -174,7 +174,7 @@ def test_stale_marker_is_no_value(engine: Engine) -> None:
     ("answer", "problem"),
     [
         ((GOLDEN / "error.json").read_bytes(), "1:6: parse error: unclosed left parenthesis"),
-        ((GOLDEN / "instant.json").read_bytes(), "expected samples, got a vector"),
+        ((GOLDEN / "instant.json").read_bytes(), "expected samples, got 'vector'"),
         (b'{"status": "success"}', "is not the answer of Prometheus: KeyError"),
         (b"<html>", "the answer is not JSON, or not all of it"),
         (b"[]", "no object"),

@@ -15,6 +15,7 @@ from fairlead.measure.metrics import MetricSource, Quantity, Series, open_source
 from fairlead.model.network import Network
 from fairlead.model.topology import Reduction
 from fairlead.watch.oracle import Oracle, Question
+from fairlead.watch.oracle import oracle as oracle_module
 from fairlead.watch.oracle.latencies import Prober
 
 
@@ -286,3 +287,41 @@ def test_what_is_kept_for_windows_is_bounded(tmp_path: Path) -> None:
             oracle.ask(Question(nodes, metrics, reduction, float(window_s)))
 
     assert [window_s for window_s in range(1, 20) if oracle.is_ready(window_s)] == [17, 18, 19]
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_what_is_asked_for_is_computed_with_each_read_and_not_by_the_next_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_asked: bool
+) -> None:
+    counters, computed = Counters(), []
+    oracle = Oracle(topology(tmp_path, 3, 2, 8), [counters], clock=lambda: 110.0)
+    compute = oracle_module.link_metrics
+    monkeypatch.setattr(
+        oracle_module,
+        "link_metrics",
+        lambda store, links, now_s, window_s, stale_s: (
+            computed.append(window_s) or compute(store, links, now_s, window_s, stale_s)
+        ),
+    )
+
+    def read(used_ratio: float) -> None:
+        counters.series = [one("1,0,6 X-", Quantity.used_ratio, 105.0 + used_ratio, used_ratio)]
+        oracle.collector.read_all()
+
+    def used() -> float:
+        nodes = (host(0, 0, 6), host(1, 0, 6))
+        return float(
+            oracle.ask(Question(nodes, ("bw",), window_s=0.2 + 5)).metrics["bw"].values[0, 1]
+        )
+
+    read(0.2)
+    assert used() == pytest.approx(0.2)
+    read(0.4)
+    if is_asked:
+        assert used() == pytest.approx(0.3)
+        assert len(computed) == 2
+    read(0.6)
+    # Nobody waits for a window that was asked for since the last read; another is not computed.
+    assert len(computed) == (3 if is_asked else 2)
+    assert used() == pytest.approx(0.4)
+    assert len(computed) == 3
