@@ -270,6 +270,16 @@ def test_the_latest_run_that_has_the_files_is_taken(runs: Path, command: str) ->
 def test_without_any_run_the_file_is_asked_for(runs: Path, command: str) -> None:
     said = fairlead(command)
     assert said.exit_code == 1
+    assert str(said.exception).startswith(f"{runs}: there are no runs yet")
+
+
+@pytest.mark.parametrize("command", ["report", "advise", "show"])
+def test_where_no_run_has_a_file_for_it_those_are_named(runs: Path, command: str) -> None:
+    leave_run(runs / "1-cg")  # It failed while it measured the network.
+
+    said = fairlead(command)
+
+    assert said.exit_code == 1
     assert str(said.exception).startswith(f"{runs}: no run has one of ")
 
 

@@ -158,9 +158,9 @@ void DriftWatch::take_untimed(PlannedCalls& calls, double native_s, Planning& pl
   }
   if (schedule != nullptr && is_planner(members)) {
     record_tried({.request = calls.request,
-                .end = TrialEnd::unpromising,
-                .predicted_s = schedule->predicted_s,
-                .native_s = native_s});
+                  .end = TrialEnd::unpromising,
+                  .predicted_s = schedule->predicted_s,
+                  .native_s = native_s});
   }
   calls.untimed.reset();
 }
@@ -170,10 +170,10 @@ void DriftWatch::end_untimed(PlannedCalls& calls, Challenger& challenger, const 
   const double predicted_s = challenger.schedule->predicted_s;
   if (is_planner(members)) {
     record_tried({.request = calls.request,
-                .end = is_used ? TrialEnd::used : TrialEnd::slower,
-                .predicted_s = predicted_s,
-                .native_s = times.old_s,
-                .schedule_s = times.new_s});
+                  .end = is_used ? TrialEnd::used : TrialEnd::slower,
+                  .predicted_s = predicted_s,
+                  .native_s = times.old_s,
+                  .schedule_s = times.new_s});
   }
   if (is_used) {
     calls.replace(std::move(challenger.schedule));
@@ -257,10 +257,10 @@ void DriftWatch::compare(PlannedCalls& calls, Challenger& challenger, Members& m
   if (is_replaced) {
     if (is_by_mpi && is_planner(members)) {
       record_tried({.request = calls.request,
-                  .end = TrialEnd::left,
-                  .predicted_s = calls.schedule->predicted_s,
-                  .native_s = times.new_s,
-                  .schedule_s = times.old_s});
+                    .end = TrialEnd::left,
+                    .predicted_s = calls.schedule->predicted_s,
+                    .native_s = times.new_s,
+                    .schedule_s = times.old_s});
     }
     if (is_planner(members)) print_replacement(*calls.schedule, is_by_mpi, planner, times);
     if (challenger.probed) {

@@ -42,7 +42,8 @@ class PlannedSchedules {
   /// @param now_s      seconds since some moment in the past
   /// @param limit_s    after so much time for planning only the first schedule of a rule is made
   template <class MakeText, class Clock>
-  std::optional<std::string> text(const PlannedBy& by, MakeText make_text, Clock now_s, double limit_s) {
+  std::optional<std::string> text(const PlannedBy& by, MakeText make_text, Clock now_s,
+                                  double limit_s) {
     const std::scoped_lock lock(mutex_);
     if (const auto found = texts_.find(by); found != texts_.end()) return found->second;
     const bool is_first = begun_.insert(by.rule).second;

@@ -147,11 +147,13 @@ def latest_run(holding: Collection[str]) -> Path:
         InputError: There is none.
     """
     root = runs_folder()
-    folders = root.iterdir() if root.is_dir() else ()
     # A folder's name begins with the time of its start.
-    for folder in sorted(folders, reverse=True):
+    folders = sorted(root.iterdir(), reverse=True) if root.is_dir() else []
+    for folder in folders:
         if any((folder / name).is_file() for name in holding):
             return folder
+    if not folders:
+        raise InputError(f"{root}: there are no runs yet; name a file or a folder")
     raise InputError(f"{root}: no run has one of {', '.join(holding)} yet; name a file or a folder")
 
 
