@@ -41,6 +41,10 @@ constexpr long kMillisecond_ns = 1'000'000;
 constexpr int kLongestWait_ms = 2000;
 /// In MPI_Finalize nobody waits to end the program by force.
 constexpr int kLongestWaitInFinalize_ms = 30'000;
+/// When one rank has ended by a signal, Hydra and Open MPI 5 kill the others at once. So a rank
+/// that has written its last share leaves the others this time for theirs. Open MPI kills all ranks
+/// a second after the signal.
+constexpr int kTimeForOthers_ms = 500;
 
 constexpr const char* name_of(Occasion occasion) {
   constexpr std::array kOccasionNames{"interval", "signal", "abort", "exit", "finalize"};
@@ -181,6 +185,11 @@ void wait_for(const std::atomic<bool>& is_done, int longest_ms) noexcept {
   }
 }
 
+void leave_time_for_others() noexcept {
+  const timespec time{.tv_sec = 0, .tv_nsec = kTimeForOthers_ms * kMillisecond_ns};
+  nanosleep(&time, nullptr);
+}
+
 bool start_thread(Shares& own) noexcept try {
   const WithoutSignals without_signals;
   std::thread([&own] { write_until_end(own); }).detach();
@@ -229,6 +238,7 @@ void write_last_share(Occasion occasion) noexcept {
   sem_post(&own->asked);
   const bool is_finalize = occasion == Occasion::finalize;
   wait_for(own->is_last_written, is_finalize ? kLongestWaitInFinalize_ms : kLongestWait_ms);
+  if (occasion == Occasion::signal && own->owner.num_ranks > 1) leave_time_for_others();
 }
 
 void end_shares() noexcept {

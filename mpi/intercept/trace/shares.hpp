@@ -31,7 +31,8 @@ bool begin_shares(const ShareOf& owner);
 
 /// Writes the last share, once, and waits until it is written, at most two seconds (30 in
 /// MPI_Finalize): what the program holds may keep it from being written, and then the one before is
-/// the last. May be called by a signal handler.
+/// the last. At a signal it then leaves other ranks half a second for theirs. May be called by a
+/// signal handler.
 void write_last_share(Occasion occasion) noexcept;
 
 /// Ends the thread. No share is written afterwards.
