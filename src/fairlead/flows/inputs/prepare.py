@@ -121,7 +121,7 @@ def prepare(
         with result_kept(program, directory, narrator):
             preparation.record_run(program, first_run)
             network = preparation.measure(program)
-            return preparation.session(network, program, first_run)
+            return preparation.make_session(network, program, first_run)
 
 
 class _Preparation:
@@ -153,7 +153,7 @@ class _Preparation:
         self._alongside = alongside or ConcurrentRuns()
         self._launcher = probe_program.launcher
         self._stdin = SharedInput()
-        self._source = network_source(request.network.source, self._measuring())
+        self._source = network_source(request.network.source, self._describe_measuring())
         self._has_budget = request.network.budget_s is not None
         self._found = FoundNetwork(
             self._source, request.cluster, request.network.skip_unreachable, narrator,
@@ -236,7 +236,9 @@ class _Preparation:
         self._directory.record("network", recorded)
         return network
 
-    def session(self, network: Network, program: TracedProgram, first_run: FirstRun) -> Session:
+    def make_session(
+        self, network: Network, program: TracedProgram, first_run: FirstRun
+    ) -> Session:
         """All that is known now."""
         return Session(
             request=self._request,
@@ -270,7 +272,7 @@ class _Preparation:
             observe=self._steps.observe,
         )
 
-    def _measuring(self) -> Measuring:
+    def _describe_measuring(self) -> Measuring:
         """How the network is measured, where it has to be."""
         asked = self._request.network
         return Measuring(
@@ -313,7 +315,7 @@ class _Preparation:
         self._open_log()
         nothing = sp.csr_array((self._request.num_ranks,) * 2)
         program = TracedProgram(Traffic(nothing, nothing))
-        return EarlyLook(self.session(network, program, FirstRun()), is_sure)
+        return EarlyLook(self.make_session(network, program, FirstRun()), is_sure)
 
     def _profile_path(self) -> Path | None:
         """Where the network is kept; one of some of the hosts is not kept as that of all."""

@@ -116,7 +116,7 @@ class SampleStore:
             matched.add(part)
             if len(one.times_s):
                 self._put(one, _Row(source, port, one.is_into, one.device), is_whole)
-        return _unmatched(num_of, matched)
+        return _find_unmatched(num_of, matched)
 
     def ports_of(self, series: Sequence[Series]) -> list[str | None]:
         """The port of the topology that each series is of; None for no port.
@@ -190,7 +190,7 @@ class SampleStore:
         return row, samples
 
 
-def _unmatched(
+def _find_unmatched(
     num_of: Mapping[tuple[str, str], int], matched: Collection[tuple[str, str]]
 ) -> Unmatched:
     """What is of no link, by the series of each owner and adapter: whole hosts, then adapters."""
