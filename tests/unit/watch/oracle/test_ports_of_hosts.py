@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from fairlead.measure.metrics import Quantity, Series
-from fairlead.measure.metrics.host import HostSource
 from fairlead.measure.metrics.prometheus import PrometheusSource
 from fairlead.measure.metrics.slingshot import CxiSource
 from fairlead.measure.topologies.catalogue import Given, import_topology
@@ -395,70 +394,6 @@ def test_source_of_which_all_is_unknown_is_not_well(tmp_path: Path) -> None:
     assert lines[1] == "prometheus:http://b:9090: describes no link"
 
 
-def sysfs(folder: Path, **devices: dict[str, Any]) -> Path:
-    """/sys/class/net as the kernel makes it: attributes as files, relations as links."""
-    for index, (name, attributes) in enumerate(devices.items(), 1):
-        device = folder / "net" / name.replace("__", ".")
-        device.mkdir(parents=True)
-        number = str(attributes.pop("ifindex", index))
-        (device / "ifindex").write_text(number + "\n")
-        (device / "iflink").write_text(str(attributes.pop("iflink", number)) + "\n")
-        if attributes.pop("hardware", False):
-            (folder / "pci" / name).mkdir(parents=True)
-            (device / "device").symlink_to(folder / "pci" / name)
-        if "master" in attributes:
-            (device / "master").symlink_to(folder / "net" / attributes.pop("master"))
-        for attribute, value in attributes.items():
-            (device / attribute).write_text(f"{value}\n")
-    return folder / "net"
-
-
-@pytest.mark.parametrize(
-    ("devices", "expected"),
-    [
-        pytest.param({"eth0": {"hardware": True}, "x": {"iflink": 9}}, {"eth0"}, id="veth"),
-        pytest.param(
-            {
-                "eth0": {"hardware": True, "master": "team"},
-                "eth1": {"hardware": True, "master": "team"},
-                "team": {}, "team__7": {"iflink": 3}, "stp": {},
-            },
-            {"eth0", "eth1"}, id="bond, VLAN and bridge",
-        ),
-        pytest.param(
-            {"eth0": {"hardware": True}, "enP1s1": {"hardware": True, "master": "eth0"}},
-            {"eth0"}, id="Azure",
-        ),
-        pytest.param(
-            {
-                "p0": {"hardware": True, "phys_port_name": "p0"},
-                "p0_1": {"hardware": True, "phys_port_name": "pf0vf1"},
-            },
-            {"p0"}, id="representor",
-        ),
-        pytest.param(
-            {"ib0": {"hardware": True}, "ib0__1": {"hardware": True, "iflink": 1}},
-            {"ib0"}, id="child of IPoIB",
-        ),
-        pytest.param({"eth0": {"iflink": 77}, "dummy": {}}, {"eth0"}, id="container"),
-    ],
-)  # fmt: skip
-def test_ports_of_this_host_are_its_hardware(
-    tmp_path: Path, monkeypatch, devices: dict[str, Any], expected: set[str]
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    folder = sysfs(tmp_path, **devices)
-    names = [path.name for path in folder.iterdir()]
-    row = " 5 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0"
-    (tmp_path / "dev").write_text("".join(f"{name}:{row}\n" for name in [*names, "lo"]))
-
-    series = HostSource("n1", tmp_path / "dev", folder).read(0, 60)
-    chosen = HostSource("n1", tmp_path / "dev", folder, devices=[names[-1]]).read(0, 60)
-
-    assert {one.device for one in series} == expected
-    assert {one.device for one in chosen} == {names[-1]}
-
-
 def test_two_adapters_of_slingshot_are_two_ports(tmp_path: Path) -> None:
     sources = []
     for device, start in (("cxi0", 1e15), ("cxi1", 3e12)):
@@ -480,48 +415,3 @@ def test_two_adapters_of_slingshot_are_two_ports(tmp_path: Path) -> None:
     known.collector.generation += 1
 
     assert used(known, "n2", "n1") == pytest.approx(0.5)
-
-
-def test_adapters_of_this_host_come_before_its_ethernet(tmp_path: Path) -> None:
-    folder = sysfs(tmp_path, eth0={"hardware": True})
-    for device, link_layer, state in (
-        ("mlx5_0", "InfiniBand", "4: ACTIVE"),
-        ("mlx5_1", "Ethernet", "4: ACTIVE"),
-        ("mlx5_2", "InfiniBand", "1: DOWN"),
-    ):
-        port = tmp_path / "infiniband" / device / "ports" / "1"
-        (port / "counters").mkdir(parents=True)
-        (port / "counters" / "port_rcv_data").write_text("100\n")
-        (port / "counters" / "port_xmit_data").write_text("200\n")
-        (port / "link_layer").write_text(f"{link_layer}\n")
-        (port / "state").write_text(f"{state}\n")
-    (tmp_path / "dev").write_text("eth0: 5 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n")
-
-    source = HostSource("n1", tmp_path / "dev", folder)
-    series = source.read(0, 60)
-    chosen = HostSource("n1", tmp_path / "dev", folder, devices=["eth*"]).read(0, 60)
-
-    assert {(one.port, one.device, one.is_into, one.values[0]) for one in series} == {
-        ("host n1", "mlx5_0:1", True, 400),
-        ("host n1", "mlx5_0:1", False, 800),
-        ("host n1 infiniband mlx5_0:1", "", True, 400),
-        ("host n1 infiniband mlx5_0:1", "", False, 800),
-    }
-    assert source.without_link == ["n1 mlx5_2:1"]
-    assert {one.device for one in chosen} == {"eth0"}
-
-
-def test_adapter_that_the_kernel_does_not_count_is_named(tmp_path: Path) -> None:
-    folder = sysfs(tmp_path, eth0={"hardware": True})
-    port = tmp_path / "infiniband" / "mlx4_0" / "ports" / "1"
-    (port / "counters").mkdir(parents=True)
-    for name in ("port_rcv_data", "port_xmit_data"):
-        (port / "counters" / name).write_text("N/A (no PMA)\n")
-    (port / "state").write_text("4: ACTIVE\n")
-    (tmp_path / "dev").write_text("eth0: 5 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n")
-
-    source = HostSource("n1", tmp_path / "dev", folder)
-
-    # What Ethernet carries is not what messages do.
-    assert source.read(0, 60) == []
-    assert source.skipped == ["host:n1: the kernel does not count what mlx4_0:1 carries"]
