@@ -10,6 +10,9 @@ namespace {
 
 // So many messages in a mode decide a comparison.
 constexpr std::size_t kEnough = 3;
+// So many decide against relays that the plan prefers: two of them may have been late, since the
+// last three count.
+constexpr std::size_t kEnoughAgainstPlan = 5;
 // A mode that is so many times as fast needs no further trials.
 constexpr double kFarFaster = 2.0;
 // The first message in a mode also opens its connections: it is given a second one if it has taken
@@ -175,10 +178,18 @@ void TrialEstimates::forget_relay(Time now) {
   if (relay_under_load_) relay_under_load_->forget();
 }
 
+// In the first comparison, whose messages are disturbed easily: a program that has been as slow as
+// planned from its beginning may cause no other. Later ones know what messages took.
+bool TrialEstimates::is_preferred_by_plan(TransferMode mode, std::uint64_t bytes) const {
+  return mode != TransferMode::parallel && !usual_direct_ &&
+         kMargin * rate_of(mode).planned_s(bytes) < rates_.direct.planned_s(bytes);
+}
+
 bool TrialEstimates::may_be_faster(TransferMode mode, std::uint64_t bytes) const {
   const bool has_relay = mode != TransferMode::parallel;
   const std::size_t count = rate_of(mode).num_learned();
   if (has_relay && count == 0 && has_become_slow(bytes)) return true;
+  if (is_preferred_by_plan(mode, bytes) && count < kEnoughAgainstPlan) return true;
   const double direct_s = has_relay ? rates_.direct.expected_s(bytes) : one_connection_s(bytes);
   const double ratio = direct_s / expected_s(mode, bytes);
   if (count != 1) return ratio > kMargin;
@@ -186,7 +197,10 @@ bool TrialEstimates::may_be_faster(TransferMode mode, std::uint64_t bytes) const
 }
 
 bool TrialEstimates::needs_trial(TransferMode mode, std::uint64_t bytes) const {
-  return rate_of(mode).num_learned() < kEnough && may_be_faster(mode, bytes);
+  const bool is_slower = expected_s(mode, bytes) >= rates_.direct.expected_s(bytes);
+  const bool is_against_plan = is_slower && is_preferred_by_plan(mode, bytes);
+  const std::size_t enough = is_against_plan ? kEnoughAgainstPlan : kEnough;
+  return rate_of(mode).num_learned() < enough && may_be_faster(mode, bytes);
 }
 
 bool TrialEstimates::is_direct_slow(std::uint64_t bytes) const {

@@ -81,6 +81,7 @@ class TrialEstimates {
   [[nodiscard]] double one_connection_s(std::uint64_t bytes) const;
   [[nodiscard]] bool is_program_faster_with_relays(TransferMode by_relays,
                                                    std::uint64_t bytes) const;
+  [[nodiscard]] bool is_preferred_by_plan(TransferMode mode, std::uint64_t bytes) const;
   [[nodiscard]] bool may_be_faster(TransferMode mode, std::uint64_t bytes) const;
   [[nodiscard]] bool needs_trial(TransferMode mode, std::uint64_t bytes) const;
   [[nodiscard]] bool is_contention_unknown(std::uint64_t bytes) const;

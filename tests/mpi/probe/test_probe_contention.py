@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from probing import NAMES, hosts, probe_that_loses_rank_3
+from probing import NAMES, NUM_TRIES, hosts, probe_that_loses_rank_3
 
 from fairlead.act.launch import Launcher
 from fairlead.measure.probe import probe
@@ -20,10 +20,6 @@ pytestmark = [
     pytest.mark.mpi,
     pytest.mark.usefixtures("invented_hosts"),
 ]
-
-
-NUM_TRIES = 10
-"""On a busy machine."""
 
 
 def interfaces(network: Network) -> list[float]:

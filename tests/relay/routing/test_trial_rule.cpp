@@ -181,6 +181,26 @@ TEST_CASE("transfer mode: a first comparison that was wrong is made again, more 
   }
 }
 
+TEST_CASE("transfer mode: relays that the plan prefers are not left for one or two late messages") {
+  // Its intervals are those that the plan expects of the direct path: none causes a comparison.
+  const int num_disturbed = GENERATE(0, 1, 2);
+  TrialRule rule(planned(1e7, 9e7), kStart);
+  std::optional<TransferMode> last;
+  Time now = kStart;
+  double gap_s = 0.0;
+  int num_relayed = 0;
+  for (int message = 0; message < 100; ++message) {
+    if (last) rule.add_interval(*last, gap_s, now);
+    last = rule.next(kBytes, now);
+    gap_s = kLatency_s + static_cast<double>(kBytes) / (has_relay(*last) ? 9e7 : 1e7);
+    if (has_relay(*last) && num_relayed++ < num_disturbed) gap_s *= 20.0;
+    now += duration_cast<Clock::duration>(duration<double>(gap_s));
+    rule.learn(*last, kBytes, gap_s, now);
+  }
+  INFO(num_disturbed);
+  CHECK(num_relayed > 80);
+}
+
 TEST_CASE("transfer mode: in a program that mostly computes trials take no hundredth of the time") {
   const ModeRate planned(1e8, kLatency_s);
   TrialRule rule({planned, planned, planned, planned}, kStart);
