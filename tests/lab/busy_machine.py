@@ -8,7 +8,7 @@ from typing import TypeVar
 
 Measured = TypeVar("Measured")
 
-ATTEMPTS = 6
+ATTEMPTS = 20
 
 
 def measured_until(

@@ -75,7 +75,7 @@ def probe_that_loses_rank_3(
         is_begun: When the signal is sent, as an expression of `done`, `total` and `totals`, all
             totals that were reported so far.
     """
-    # On a busy machine a measurement may end before its process is found: then the next is disturbed.
+    # On a busy machine a measurement may end before its process is found: then it is repeated.
     for attempt in range(NUM_TRIES):
         network = _probe_with_signal(folder, attempt, how, num_hosts, options, is_begun)
         if network is not None:
