@@ -8,8 +8,10 @@ import os
 import signal
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 
+from busy_machine import measured_until
 from launchers import MPIS, processes_with, wait_until
 
 from fairlead.act import mpi_builds
@@ -19,9 +21,6 @@ from fairlead.model.network import Network
 
 NAMES = ("ash", "birch", "cedar", "dogwood", "elm", "fir", "ginkgo", "hazel",
          "ivy", "juniper", "katsura", "larch", "maple", "nutmeg")  # fmt: skip
-
-NUM_TRIES = 10
-"""On a busy machine."""
 
 
 def hosts(*names: str) -> Cluster:
@@ -76,11 +75,13 @@ def probe_that_loses_rank_3(
             totals that were reported so far.
     """
     # On a busy machine a measurement may end before its process is found: then it is repeated.
-    for attempt in range(NUM_TRIES):
-        network = _probe_with_signal(folder, attempt, how, num_hosts, options, is_begun)
-        if network is not None:
-            return network
-    raise AssertionError(f"{NUM_TRIES} measurements ended before their rank 3 was found")
+    attempts = count()
+    network = measured_until(
+        lambda found: found is not None,
+        lambda: _probe_with_signal(folder, next(attempts), how, num_hosts, options, is_begun),
+    )
+    assert network is not None
+    return network
 
 
 def _probe_with_signal(

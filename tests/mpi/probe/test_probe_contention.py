@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from probing import NAMES, NUM_TRIES, hosts, probe_that_loses_rank_3
+from busy_machine import measured_until
+from probing import NAMES, hosts, probe_that_loses_rank_3
 
 from fairlead.act.launch import Launcher
 from fairlead.measure.probe import probe
@@ -34,10 +35,10 @@ def test_interfaces_are_measured_and_one_machine_is_no_bottleneck(
 ) -> None:
     is_alone = num_hosts == 1
     # Where a process does not run in the time of a step, its interface stays unknown.
-    for _ in range(NUM_TRIES):
-        network = probe(launcher, hosts(*NAMES[:num_hosts]), max_samples=6, contention=True)
-        if is_alone or not any(map(np.isnan, interfaces(network))):
-            break
+    network = measured_until(
+        lambda found: is_alone or not any(map(np.isnan, interfaces(found))),
+        lambda: probe(launcher, hosts(*NAMES[:num_hosts]), max_samples=6, contention=True),
+    )
 
     assert network.unmeasured_pairs() == []
     assert network.groups == ()

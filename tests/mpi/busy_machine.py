@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of an emulated cloud on a machine that has other work, too."""
+"""Measurements on a machine that has other work, too."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def measured_until(
 ) -> Measured:
     """The first of some measurements that is right; else the last, which the test then judges.
 
-    Other work delays the processes that stand for hosts, so that their network is slower than the
-    lab shapes it. A probe that is wrong is so in each attempt.
+    Other work delays the processes that stand for hosts, so that their network is slower than it
+    is, or than an emulated cloud shapes it. A probe that is wrong is so in each attempt.
     """
     for _attempt in range(ATTEMPTS):
         measured = measure()
