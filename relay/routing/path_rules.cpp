@@ -56,8 +56,8 @@ std::vector<HostPath> with_connections(RuleName name, std::vector<HostPath> plan
 }
 
 std::unique_ptr<PathRule> make_trial_rule(const std::vector<HostPath>& paths, double capacity_Bps,
-                                          Time now) {
-  return std::make_unique<TrialRule>(planned_rates(paths, capacity_Bps), now);
+                                          Time now, bool is_rehearsal) {
+  return std::make_unique<TrialRule>(planned_rates(paths, capacity_Bps), now, is_rehearsal);
 }
 
 std::unique_ptr<PathRule> make_mcm_rule(const std::vector<HostPath>& paths, const Zones& zones,

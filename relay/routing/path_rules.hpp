@@ -24,8 +24,10 @@ namespace fairlead::relay {
 /// The rule `trials` for messages to one host.
 /// @param paths        by `with_connections`
 /// @param capacity_Bps  what all of them can carry together
+/// @param is_rehearsal  as of TrialRule
 [[nodiscard]] std::unique_ptr<PathRule> make_trial_rule(const std::vector<HostPath>& paths,
-                                                        double capacity_Bps, Time now);
+                                                        double capacity_Bps, Time now,
+                                                        bool is_rehearsal);
 
 /// The rule `mcm` for messages to one host; arguments as of McmRule.
 [[nodiscard]] std::unique_ptr<PathRule> make_mcm_rule(const std::vector<HostPath>& paths,

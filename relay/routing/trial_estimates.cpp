@@ -10,8 +10,8 @@ namespace {
 
 // So many messages in a mode decide a comparison.
 constexpr std::size_t kEnough = 3;
-// So many decide against relays that the plan prefers: two of them may have been late, since the
-// last three count.
+// So many decide in a rehearsal against relays that the plan prefers: two of them may have been
+// late, since the last three count.
 constexpr std::size_t kEnoughAgainstPlan = 5;
 // A mode that is so many times as fast needs no further trials.
 constexpr double kFarFaster = 2.0;
@@ -37,8 +37,8 @@ constexpr double kFarFromPlan = 8.0;
 
 }  // namespace
 
-TrialEstimates::TrialEstimates(const ModeRates& planned)
-    : rates_(planned), relay_under_load_(planned.relayed) {
+TrialEstimates::TrialEstimates(const ModeRates& planned, bool is_rehearsal)
+    : is_rehearsal_(is_rehearsal), rates_(planned), relay_under_load_(planned.relayed) {
   rates_.direct = planned.direct.preferred();
 }
 
@@ -178,10 +178,11 @@ void TrialEstimates::forget_relay(Time now) {
   if (relay_under_load_) relay_under_load_->forget();
 }
 
-// In the first comparison, whose messages are disturbed easily: a program that has been as slow as
-// planned from its beginning may cause no other. Later ones know what messages took.
+// A rehearsal is short, and its times cause no second comparison: relays would be judged by one
+// late message. In programs that all send at the same time, further ones would cost the others more
+// (bench/relay/many_jobs.py).
 bool TrialEstimates::is_preferred_by_plan(TransferMode mode, std::uint64_t bytes) const {
-  return mode != TransferMode::parallel && !usual_direct_ &&
+  return is_rehearsal_ && mode != TransferMode::parallel &&
          kMargin * rate_of(mode).planned_s(bytes) < rates_.direct.planned_s(bytes);
 }
 

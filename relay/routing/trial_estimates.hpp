@@ -25,7 +25,8 @@ class TrialEstimates {
   /// What holds for such a message, that of the plan, is taken to hold for all.
   static constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
 
-  explicit TrialEstimates(const ModeRates& planned);
+  /// @param is_rehearsal  whether the messages are those of a rehearsal
+  TrialEstimates(const ModeRates& planned, bool is_rehearsal);
 
   /// The mode in which a message is expected to arrive first.
   [[nodiscard]] TransferMode best(std::uint64_t bytes) const;
@@ -91,6 +92,7 @@ class TrialEstimates {
   [[nodiscard]] bool has_become_slow(std::uint64_t bytes) const;
   [[nodiscard]] std::deque<TransferMode> trials_of_candidates(std::uint64_t bytes) const;
 
+  bool is_rehearsal_;
   ModeRates rates_;
   /// Before the comparison.
   std::optional<ModeRate> usual_direct_{};

@@ -29,8 +29,8 @@ milliseconds pause_after(double trial_s) {
 
 }  // namespace
 
-TrialRule::TrialRule(const ModeRates& planned, Time now)
-    : estimates_(planned),
+TrialRule::TrialRule(const ModeRates& planned, Time now, bool is_rehearsal)
+    : estimates_(planned, is_rehearsal),
       schedule_{.next_check = now + kCheckInterval,
                 .next_comparison = now + kComparisonInterval,
                 .last_comparison = now,

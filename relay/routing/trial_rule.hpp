@@ -34,7 +34,8 @@ class TrialRule final : public PathRule {
   static constexpr std::chrono::milliseconds kComparisonInterval{250};
   static constexpr std::chrono::milliseconds kLongestComparisonInterval{16000};
 
-  TrialRule(const ModeRates& planned, Time now);
+  /// @param is_rehearsal  as of TrialEstimates
+  TrialRule(const ModeRates& planned, Time now, bool is_rehearsal = false);
 
   [[nodiscard]] TransferMode next(std::uint64_t bytes, Time now) override;
   [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const override {

@@ -25,7 +25,7 @@ std::size_t num_connections(RuleName name, std::size_t num_hosts) {
 std::vector<TransferMode> ways_of(std::size_t num_hosts, int num_messages) {
   const auto paths = with_connections(RuleName::trials, direct_path(), num_hosts);
   Time now{};
-  const auto rule = make_trial_rule(paths, 1e8, now);
+  const auto rule = make_trial_rule(paths, 1e8, now, false);
   std::vector<TransferMode> modes;
   for (int message = 0; message < num_messages; ++message) {
     modes.push_back(rule->next(1 << 20, now));
