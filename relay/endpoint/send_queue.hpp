@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process sends to one host: the paths, the rule by which messages take them, and what the
-// times of messages teach the rule.
+// What a process sends to one host: the paths, the rule by which messages take them, and the times
+// of messages that the rule uses.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ struct SegmentKey {
 struct Sending {
   /// As the rule chose it.
   TransferMode mode = TransferMode::striped;
-  /// That of the segments that are still to be sent, where it has become another one.
+  /// The mode of the segments that are still to be sent, if it has changed.
   std::optional<TransferMode> changed_mode{};
   std::uint64_t bytes = 0;
   Time began{};
@@ -48,9 +48,9 @@ struct Sending {
   std::uint64_t period = 0;
   /// Other messages went in another mode at the same time, or it waited for the receiver.
   bool has_unusable_time = false;
-  /// The rule learns nothing of it: it was late and has left its mode, of which the rule knows, or
-  /// it is no larger than a rendezvous header, so that its time is that of the processes and not of
-  /// the path.
+  /// Its time is not passed to the rule. Either it was late and has left its mode, which the rule
+  /// has already been notified of. Or it is no larger than a rendezvous header, so its time shows
+  /// the processes and not the path.
   bool is_untimed = false;
   /// Where the rule takes one path for all of it.
   std::optional<std::size_t> path{};
@@ -61,8 +61,8 @@ struct Sending {
 struct SendQueue {
   /// Segments that no path has acknowledged after this time at least are sent again.
   static constexpr std::chrono::milliseconds kLeastTimeout{300};
-  /// That time doubles up to the first where nothing is acknowledged, and grows up to the second
-  /// where acks come too late (RFC 6298, 2.5).
+  /// That time doubles up to the first limit where nothing is acknowledged, and grows up to the
+  /// second limit where acks come too late (RFC 6298, 2.5).
   static constexpr std::chrono::milliseconds kLongestDoubled{8000};
   static constexpr std::chrono::milliseconds kLongestTimeout{60000};
 
@@ -80,15 +80,15 @@ struct SendQueue {
 
   /// Whether there is more than the direct path, and that without routers.
   [[nodiscard]] bool has_choice() const { return paths.size() >= 3; }
-  /// A message to this host is to be sent; before its mode is asked for.
+  /// A message to this host is about to be sent. Called before its mode is selected.
   void resume_if_idle(Time now);
   /// When messages followed after a pause of the program; intervals that begin before show nothing.
   [[nodiscard]] Time resumed() const { return resumed_; }
-  /// The mode of the next message. Those that overlap go in the same mode: else none of them would
-  /// show what its mode is worth.
+  /// The mode of the next message. Messages that overlap go in the same mode: otherwise none of
+  /// their times would be that of its mode.
   [[nodiscard]] TransferMode next_mode(std::uint64_t bytes, Time now);
-  /// A message starts. If its time cannot be used, as others in another mode are under way, neither
-  /// do they.
+  /// A message starts. If messages in another mode are in flight, neither its time nor theirs can
+  /// be used.
   [[nodiscard]] Sending start(TransferMode mode, std::uint64_t bytes, Time now);
   /// The path of a segment; none if it has to wait.
   [[nodiscard]] std::optional<std::size_t> choose(Sending& sending, std::uint64_t bytes, Time now,

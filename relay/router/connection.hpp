@@ -19,7 +19,7 @@ namespace fairlead::router {
 /// A Unix socket or a TCP connection.
 using Socket = asio::generic::stream_protocol::socket;
 
-/// How long another end may take to prove the key, and to take what is sent to it.
+/// Timeout for the other end to prove the key, and to take bytes that are sent to it.
 inline constexpr std::chrono::seconds kHandshakeTime{2};
 inline constexpr std::chrono::seconds kStallTime{10};
 

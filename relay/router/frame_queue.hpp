@@ -36,10 +36,11 @@ struct Frame {
 
 class FrameQueue {
  public:
-  /// A frame more may come, for each of those who have asked for space at the same time.
+  /// Each of those that asked for space at the same time may add one more frame.
   static constexpr std::size_t kMaxBytes = std::size_t{4} * 1024 * 1024;
-  /// One that was full for so long, while the other end took nothing, has no space until it takes
-  /// something: frames are dropped rather than hold up those to others, since senders repeat them.
+  /// If a queue was full for this long, and the other end took nothing, it has no space until the
+  /// other end takes something. Its frames are dropped, so that they do not delay frames to others;
+  /// senders repeat them.
   static constexpr std::chrono::seconds kStallTime{1};
 
   explicit FrameQueue(const asio::any_io_executor& executor)
@@ -63,7 +64,7 @@ class FrameQueue {
 
   /// Whether all has been sent, and the next frame could be sent at once.
   [[nodiscard]] bool is_idle() const { return is_awaited_ && frames_.empty() && !is_held_; }
-  /// From now on nothing can be taken: another one sends this frame by itself.
+  /// From now on no frame can be taken: the caller sends this frame itself.
   /// @pre is_idle()
   void hold(const relay::FrameHeader& header);
   /// Ends `hold`.

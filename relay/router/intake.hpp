@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes from a socket: many frames with one system call, into a pipe, and out of that piece by
+// Reads from a socket: many frames with one system call into a pipe, and from the pipe piece by
 // piece. A call to a pipe costs less than one to a TCP socket, which may send an ack.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace fairlead::router {
 
 class Intake {
  public:
-  /// What is taken at once at most.
+  /// Maximum number of bytes that are read at once.
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
 
   explicit Intake(std::shared_ptr<PipePool> pipes) : pipes_(std::move(pipes)) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes into a socket: several frames with one system call, gathered in a pipe; without a pipe
-// each part by itself.
+// Writes to a socket: several frames with one system call, gathered in a pipe; without a pipe each
+// part separately.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class Output {
   [[nodiscard]] Progress write(std::span<const std::byte>& rest, bool has_more);
   /// Takes all of a pipe without a copy.
   [[nodiscard]] Progress move(Pipe& from, bool has_more);
-  /// Sends what is still here.
+  /// Sends the bytes that are still buffered.
   [[nodiscard]] Progress flush() { return drain(false); }
 
  private:

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::chrono::seconds kSweepInterval{1};
 constexpr std::size_t kMaxRequestBytes = 4096;
-// A host whose router does not answer is left alone for so long.
+// No new connection is made for this long to a host whose router does not answer.
 constexpr std::chrono::milliseconds kRetryTime{250};
 
 template <class Acceptor, class Endpoint>
@@ -192,7 +192,7 @@ asio::awaitable<void> Router::admit(SocketPtr socket, CallersPtr callers, relay:
   ++counters_.accepted_connections;
   if (role == relay::Role::process) {
     pacer_.serve(connection);
-    // A process that comes again has lost its first connection.
+    // A process that connects again has lost its first connection.
     if (const ConnectionPtr former = std::exchange(job->processes[index], connection)) {
       former->close();
     }
@@ -247,8 +247,8 @@ asio::awaitable<void> Router::read_all(JobPtr job, ConnectionPtr from, relay::Ro
     if (role == relay::Role::router) relay::note_return(*header, clock_us());
     const ConnectionPtr next = next_connection(job, *header);
     if (!is_delivered(*job, *header)) relay::stamp_departure(*header, clock_us());
-    // A process needs the whole frame in any case; one that arrives slowly would hold up those that
-    // come to it by faster paths.
+    // A process needs the whole frame in any case. A frame that arrives slowly would delay frames
+    // that reach the process by faster paths.
     if (next && !is_delivered(*job, *header) && from->may_pass(*header, *next)) {
       if (!co_await from->pass(*header, *next)) co_return;
       count(*job, *header);

@@ -8,7 +8,7 @@
 
 namespace fairlead::relay {
 
-/// The intervals between a message in one mode and the next one: the last two.
+/// The last two intervals between a message in one mode and the next message.
 class SendIntervals {
  public:
   /// One is so many times as fast as another.

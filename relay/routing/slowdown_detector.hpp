@@ -10,16 +10,15 @@
 
 namespace fairlead::relay {
 
-/// Statistics of the intervals between messages that are alike: to one rank, of about one size.
-/// Pure.
+/// Statistics of the intervals between messages of one class: to one rank, of about one size. Pure.
 class SlowdownDetector {
  public:
-  /// Two of the last gaps are each so many times the longest before them. One alone may be a lost
+  /// Ratio of each of two recent gaps to the longest before them. A single one may be a lost
   /// packet.
   static constexpr double kMuch = 2.0;
-  /// All of the last gaps are so many times the usual one.
+  /// Ratio of all of the last gaps to the usual one.
   static constexpr double kSome = 1.3;
-  /// One gap that is so many times the longest before it shows a slowdown at once.
+  /// A single gap of this many times the longest before it shows a slowdown at once.
   static constexpr double kFar = 5.0;
 
   /// A message is about to be sent.

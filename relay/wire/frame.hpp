@@ -12,8 +12,8 @@
 namespace fairlead::relay {
 
 inline constexpr std::size_t kMaxHops = 4;
-/// Kept between two routers for each hop: clouds limit what one of them carries, to a fifth or a
-/// tenth of an interface.
+/// Connections between two routers for each hop. Clouds limit the rate of one connection, to a
+/// fifth or a tenth of an interface.
 inline constexpr std::uint8_t kMaxConnections = 8;
 inline constexpr std::size_t kFrameHeaderBytes = 88;
 /// Large enough that headers and system calls cost little, small enough to keep several hops busy.
@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kMaxSegmentBytes = 64 * 1024;
 
 enum class FrameKind : std::uint8_t {
   data = 1,
-  /// The receiver has this segment. Without a payload, as all that follow.
+  /// The receiver has this segment. No payload, as in all types below.
   ack = 2,
   /// The receiver has matched the message: all of it may be sent.
   match = 3,
