@@ -35,7 +35,7 @@ struct EndpointConfig {
   /// Whether the process pauses between series of messages, as a rehearsal does. Then the time
   /// between two messages does not depend on the network.
   bool has_pauses = false;
-  /// [src][dst]: what a segment of kMaxSegmentBytes takes, for the rule `mcm`; else empty.
+  /// [src][dst]: the time of a segment of kMaxSegmentBytes, for the rule `mcm`; otherwise empty.
   std::vector<std::vector<double>> segment_s_of_link{};
 };
 

@@ -55,7 +55,7 @@ class Messenger {
   /// Begins to send a message if it is to go by routers. Otherwise the MPI carries it.
   /// @param fixed             the mode; none: by the rule, whose choice has to be taken
   /// @param must_use_routers  also where the rule or want of space leaves the message to the MPI
-  /// @return what has to be passed to `post` or to `cancel`
+  /// @return a handle that has to be passed to `post` or to `cancel`
   [[nodiscard]] std::optional<PendingSend> begin_send(std::uint32_t dst_rank, std::uint64_t bytes,
                                                       std::optional<TransferMode> fixed,
                                                       bool must_use_routers);
@@ -82,7 +82,7 @@ class Messenger {
   /// @param extracted  a message whose send may not complete yet
   void begin_extraction(std::uint32_t src_rank);
   void end_extraction(std::uint32_t src_rank, std::optional<std::uint64_t> extracted);
-  /// A receive of what a probe has extracted has begun.
+  /// A receive has begun for a message that a probe has extracted.
   void note_receive(std::uint32_t src_rank, std::uint64_t message);
   /// Waits until all messages are acknowledged, and all senders have acknowledged the matches.
   /// False: nothing arrived for a long time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages on their way in: put together from segments that come in any order, perhaps twice. Pure:
-// no sockets, no threads.
+// Messages that are being received: assembled from segments that come in any order, perhaps twice.
+// Pure: no sockets, no threads.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which segment goes next, acks, and what is sent again.
+// Selects the next segment, takes acks, and repeats segments.
 #include "endpoint/send_buffer.hpp"
 
 #include <algorithm>
@@ -122,8 +122,8 @@ void SendBuffer::add(std::uint32_t dst_rank, std::uint64_t number, Payload paylo
   }
   kept_bytes_ += sending.bytes;
   messages_[key] = std::move(message);
-  // One that does not become the queue's last mode would not be looked at behind those of that
-  // mode.
+  // An untimed message does not change the queue's last mode. After messages of that mode it would
+  // not be considered, so it goes first.
   if (sending.is_untimed) return queue.waiting.push_front({key, 0});
   for (std::size_t segment = 0; segment < segments; ++segment) {
     queue.waiting.push_back({key, segment});
@@ -175,7 +175,8 @@ std::optional<Departure> SendBuffer::next_of(SendQueue& queue, Time now, OwnRout
   return std::nullopt;
 }
 
-// A receiver keeps what it has not matched; more than that waits until it has.
+// A receiver keeps messages that it has not matched, up to a limit; further ones wait until it has
+// matched some.
 bool SendBuffer::may_go(const MessageKey& key, const Message& message) const {
   if (message.is_matched || unmatched_.contains(key)) return true;
   const std::uint64_t others = unmatched_bytes_of_rank_[key.dst_rank];
@@ -254,8 +255,9 @@ void SendBuffer::acknowledge(const FrameHeader& header, Time now) {
   erase(message);
 }
 
-// What each hop took goes into the table of links without what the own segments ahead of it added,
-// as entries are of one segment. The short end of a message would make a link look fast.
+// The time of each hop goes into the table of links, less the time of this sender's segments ahead
+// of it, as entries are for one segment. The short last segment of a message would make a link look
+// fast.
 void SendBuffer::learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now) {
   const double took_s = duration<double>(now - sent.sent).count();
   path.learn(sent.bytes, sent.bytes_ahead, took_s, held_s(header));

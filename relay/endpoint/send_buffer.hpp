@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages on their way out: cut into segments, each by the path on which it is expected to arrive
-// first, and kept until the receiver has acknowledged them. Pure: no sockets, no threads, no clock.
+// Messages that are being sent: cut into segments, each by the path on which it is expected to
+// arrive first, and kept until the receiver has acknowledged them. Pure: no sockets, no threads, no
+// clock.
 #pragma once
 
 #include <cstddef>
@@ -141,8 +142,8 @@ class SendBuffer {
   std::shared_ptr<LinkTable> links_;
   std::vector<SendQueue> queues_;
   std::vector<std::uint64_t> last_number_of_rank_;
-  /// Messages that are to come, and whether their receiver has matched or rejected them already: it
-  /// may have the rendezvous header before the message is here.
+  /// Messages that are announced, and whether their receiver has matched or rejected them already:
+  /// it may get the rendezvous header before this buffer gets the message.
   std::map<MessageKey, bool> reserved_;
   /// Bytes at receivers, or in flight to them, of messages that are not matched yet.
   std::map<MessageKey, std::uint64_t> unmatched_;

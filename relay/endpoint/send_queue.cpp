@@ -156,8 +156,8 @@ void SendQueue::answer(std::chrono::microseconds took, bool is_in_time) {
   }
 }
 
-// As TCP does (RFC 6298, 5.5): what has been sent may fill the path, so that no repetition comes in
-// time.
+// As TCP does (RFC 6298, 5.5): earlier segments may fill the path, so that no repeated segment
+// arrives in time.
 void SendQueue::wait_longer() {
   least_timeout =
       std::max(least_timeout, std::min<Clock::duration>(2 * least_timeout, kLongestDoubled));

@@ -34,7 +34,7 @@ struct SegmentKey {
   friend auto operator<=>(const SegmentKey&, const SegmentKey&) = default;
 };
 
-/// How a message goes, and what its time can show.
+/// The mode of a message, and whether its time can be used.
 struct Sending {
   /// As the rule chose it.
   TransferMode mode = TransferMode::striped;
@@ -74,7 +74,7 @@ struct SendQueue {
   /// After which segments are sent again at the earliest.
   Clock::duration least_timeout = kLeastTimeout;
 
-  /// @param links  what all send queues learn together
+  /// @param links  times of links, which all send queues update
   SendQueue(const EndpointConfig& config, std::size_t host,
             const std::shared_ptr<const LinkTable>& links, Time now);
 
@@ -99,7 +99,7 @@ struct SendQueue {
     return !sending.is_untimed && sending.period == period_;
   }
   /// Lets the messages of this period leave their mode if the next of them is late.
-  /// @return the mode of what is still to be sent
+  /// @return the mode of the segments that are still to be sent
   [[nodiscard]] std::optional<TransferMode> leave_if_late(const Sending& next, Time now);
   /// That of the last timed message.
   [[nodiscard]] TransferMode mode() const { return mode_; }
@@ -107,7 +107,7 @@ struct SendQueue {
   void arrive(const Sending& sending, std::uint64_t bytes);
   /// All of a message has arrived.
   void finish(const Sending& sending, Time now);
-  /// An ack has come, so long after its segment was sent.
+  /// An ack has come, this long after its segment was sent.
   void answer(std::chrono::microseconds took, bool is_in_time);
   /// Segments without routers were not acknowledged in time.
   void wait_longer();
@@ -130,8 +130,8 @@ struct SendQueue {
   Time resumed_ = Time::min();
   /// Since when messages to this host overlap.
   Time busy_since_{};
-  /// A period is one of messages that overlap and go in the same mode: its number, what of it has
-  /// arrived and what has begun.
+  /// A period is a time in which messages overlap and go in the same mode. These are its number,
+  /// and how much of its messages has arrived and has begun.
   std::uint64_t period_ = 0;
   std::uint64_t arrived_bytes_ = 0;
   std::uint64_t period_bytes_ = 0;

@@ -14,8 +14,8 @@ namespace fairlead::router {
 /// How long the router polls for the next frame before it sleeps, where there are idle cores.
 inline constexpr std::chrono::microseconds kPollingTime{100};
 
-/// Does what `context.run()` does, but sleeps only when nothing has come for a while: to wake a
-/// sleeping process may take longer than to pass a short message on. Where other tasks need all
+/// Does what `context.run()` does, but sleeps only when no event has come for a while: waking a
+/// sleeping process may take longer than forwarding a short message. Where other tasks need all
 /// cores, it does not poll.
 /// @param num_cores     as by `num_own_cores`
 /// @param count_running as `num_running`

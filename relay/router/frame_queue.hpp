@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that wait for one connection: bounded, so that a slow hop slows down those who send to it.
+// Frames that wait for one connection: bounded, so that a slow hop slows down its senders.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -51,7 +51,7 @@ class FrameQueue {
   [[nodiscard]] bool is_closed() const { return is_closed_; }
   [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
 
-  /// The other end has taken something of what is being sent.
+  /// The other end has taken some of the bytes that are being sent.
   void restart_stall_time() { stalls_at_ = Clock::now() + kStallTime; }
   /// Frames of a closed queue are dropped.
   void push(Frame frame);
@@ -78,7 +78,7 @@ class FrameQueue {
 
   std::deque<Frame> frames_;
   std::size_t size_bytes_ = 0;
-  // With what is being sent.
+  // Including the bytes that are being sent.
   std::map<std::uint32_t, std::size_t> ahead_bytes_of_rank_;
   std::size_t ahead_bytes_ = 0;
   std::vector<std::pair<std::uint32_t, std::size_t>> being_sent_;

@@ -33,7 +33,7 @@ class Payload {
   void allocate_rest();
 
   std::size_t missing_bytes_ = 0;
-  // What comes first, and what comes after it.
+  // The first part, and the part after it.
   PipePool::Lease pipe_;
   std::unique_ptr<std::byte[]> memory_;
   std::span<std::byte> missing_;

@@ -273,7 +273,7 @@ asio::awaitable<void> Router::read_all(JobPtr job, ConnectionPtr from, relay::Ro
   }
 }
 
-// A process sends under its own rank, a router what is meant for this host.
+// A process may send only under its own rank, a router only frames for this host.
 bool Router::may_come_from(const ActiveJob& job, const relay::FrameHeader& header, relay::Role role,
                            std::uint32_t index) {
   if (role == relay::Role::process) return header.hop == 0 && header.src_rank == index;
@@ -375,7 +375,7 @@ bool Router::enlist(ActiveJob& job, const ConnectionPtr& connection) {
   return true;
 }
 
-// Drops connections whose peer takes nothing of what is sent.
+// Drops connections whose other end takes no bytes.
 asio::awaitable<void> Router::sweep() {
   asio::error_code cancelled;
   while (!cancelled) {

@@ -17,7 +17,7 @@ struct LinkLatency {
   double latency_s;
 };
 
-/// No side effects. Without hosts it learns nothing.
+/// No side effects. Without hosts it stays unchanged.
 class LinkTable {
  public:
   LinkTable() = default;

@@ -57,8 +57,8 @@ class PathRule {
   /// Messages in this mode have not arrived after this time. Where that is far longer than usual,
   /// the rule can react before they arrive.
   /// @param bytes  of the message that is to arrive next
-  /// @param arrived_bytes  of them, and of those behind, in this time
-  /// @return the mode of what has not been sent yet; none: it stays
+  /// @param arrived_bytes  of these messages and later ones, in this time
+  /// @return the mode of the segments that are not sent yet; none: unchanged
   [[nodiscard]] virtual std::optional<TransferMode> leave_if_late(TransferMode /*mode*/,
                                                                   std::uint64_t /*bytes*/,
                                                                   std::uint64_t /*arrived_bytes*/,

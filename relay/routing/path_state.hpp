@@ -57,7 +57,7 @@ struct PathState {
   /// @param bytes_ahead  that were in flight as it was sent, with its own
   /// @param held_s  that routers held it up because of frames of other processes
   void learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double took_s, double held_s);
-  /// A segment is not acknowledged after so long.
+  /// A segment has no ack after this time.
   /// @param bytes_ahead  as above
   void learn_late(std::uint64_t bytes_ahead, double seconds);
   /// It does not answer: it is closed for a while, for longer each time.

@@ -39,7 +39,7 @@ class RelayLoad {
     is_loaded_ = false;
   }
   [[nodiscard]] bool is_loaded() const { return is_loaded_; }
-  /// @param least  so long at least
+  /// @param least  the load lasts at least this long
   [[nodiscard]] bool is_known(Time now, Clock::duration least = {}) const {
     return is_loaded_ && now - since_ < std::max<Clock::duration>(interval_, least);
   }

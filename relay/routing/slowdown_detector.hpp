@@ -25,8 +25,9 @@ class SlowdownDetector {
   /// @param since  a gap that begins before has a pause of the program in it, and is left out
   /// @return whether the program has just become slower
   bool add_message(Time now, Time since = Time::min());
-  /// Whether the last gap alone is far longer than those before it. It may be a pause of the
-  /// program's own, or several lost packets, so the next ones are still compared with those.
+  /// Whether the last gap alone is far longer than the earlier ones. It may be a pause of the
+  /// program, or due to several lost packets, so the next gaps are still compared with the earlier
+  /// ones.
   [[nodiscard]] bool is_far_slower() const { return is_far_slower_; }
   /// Between the last two messages; nothing before the second one, and where it was left out.
   [[nodiscard]] std::optional<double> last_gap_s() const { return last_gap_s_; }

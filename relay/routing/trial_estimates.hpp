@@ -22,7 +22,8 @@ class TrialEstimates {
   /// Messages by routers must be faster than the direct path by this factor. Messages by relays
   /// must be so much faster than those by several connections, since they load third hosts.
   static constexpr double kMargin = 1.1;
-  /// What holds for such a message, that of the plan, is taken to hold for all.
+  /// The message size of the plan. The mode that is faster for it is assumed to be faster for all
+  /// sizes.
   static constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
 
   explicit TrialEstimates(const ModeRates& planned);
@@ -49,7 +50,7 @@ class TrialEstimates {
   }
   /// Whether contention that was not observed for a long time may have ended, so that all paths may
   /// be faster.
-  /// @param least  it lasts so long at least
+  /// @param least  the load lasts at least this long
   [[nodiscard]] bool may_contention_be_over(std::uint64_t bytes, Time now,
                                             Clock::duration least) const;
   /// Whether another mode than the MPI is the best one by more messages than the direct path had.
@@ -57,11 +58,11 @@ class TrialEstimates {
   /// The messages that a comparison still needs; none if it is decided.
   [[nodiscard]] std::deque<TransferMode> further_trials(std::uint64_t bytes) const;
 
-  /// A whole message has taken so long.
+  /// The time of a whole message.
   void learn(TransferMode mode, std::uint64_t bytes, double seconds) {
     rate_of(mode).learn(bytes, seconds);
   }
-  /// The same by the best relay alone, for what it shows of contention.
+  /// The same by the best relay alone, to detect contention.
   /// @return whether it has just ended
   [[nodiscard]] bool learn_contention(std::uint64_t bytes, double seconds, bool is_comparing,
                                       Time now);
@@ -71,8 +72,8 @@ class TrialEstimates {
   /// Discards what may have changed, so that it is measured again. @param former  the mode that was
   /// taken
   void begin_comparison(TransferMode former, Time now);
-  /// What is known of contention is from before the comparison, and no longer true if the direct
-  /// path is slower than usual.
+  /// The estimate of contention is from before the comparison, and out of date if the direct path
+  /// is slower than usual.
   void forget_old_contention(std::uint64_t bytes, Time now);
   void forget_relay(Time now);
   void forget_stripes() { rates_.striped.forget(); }
@@ -99,7 +100,7 @@ class TrialEstimates {
   RelayLoad load_{};
   /// Rate of the best relay, without messages whose time does not depend on the load.
   std::optional<ModeRate> relay_under_load_{};
-  /// What is known of the load is from before this comparison.
+  /// The estimate of the load is from before this comparison.
   bool is_load_old_ = false;
   SendIntervals mpi_intervals_{};
   /// Messages by the MPI since the last comparison began.

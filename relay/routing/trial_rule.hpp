@@ -61,18 +61,18 @@ class TrialRule final : public PathRule {
   struct Occasion {
     std::uint64_t bytes = TrialEstimates::kLargeBytes;
     Time now{};
-    /// The mode of the message, or what was taken before.
+    /// The mode of the message, or the previous mode.
     TransferMode mode = TransferMode::mpi;
   };
   struct Comparison {
     /// Messages that are still to be sent, also of a check.
     std::deque<TransferMode> pending{};
-    /// Those whose time is not known yet.
+    /// Messages whose time is not known yet.
     std::vector<TransferMode> under_way{};
-    /// Messages without a usable time: of this comparison, or after it those of the relay that is
-    /// taken alone, one after the other.
+    /// Messages without a usable time: of this comparison, or after it, in succession, of the relay
+    /// that is used alone.
     int num_inconclusive = 0;
-    /// What was taken before.
+    /// The previous mode.
     TransferMode former = TransferMode::mpi;
     bool is_after_long_gap = false;
   };

@@ -51,9 +51,9 @@ enum class TrialAction : std::uint8_t {
   send_next_trial,
   /// Sends the message on the direct path, and the next one by the relay where all paths are taken.
   send_check,
-  /// Decides by the times that are known which messages the comparison still needs.
+  /// Decides by the known times which messages the comparison still needs.
   evaluate,
-  /// Sends the message again while that may help, else evaluates.
+  /// Sends the message again while that may help, otherwise evaluates.
   repeat_or_evaluate,
   compare,
   /// The same with the direct path alone.

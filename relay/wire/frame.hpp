@@ -27,7 +27,7 @@ enum class FrameKind : std::uint8_t {
   match = 3,
   /// The receiver will not take the message.
   reject = 4,
-  /// The sender knows of the match or the rejection.
+  /// The sender has received the match or the rejection.
   match_ack = 5,
   reject_ack = 6,
 };
@@ -55,8 +55,8 @@ struct FrameHeader {
   /// acks return it.
   std::array<std::uint16_t, kMaxHops> held_16us{};
   /// In data: the clock of the router before each hop as the frame came there, in microseconds,
-  /// modulo 2^32. In acks: what passed between that and the return of the
-  /// ack there. So no two clocks are compared (hop_times.hpp).
+  /// modulo 2^32. In acks: the time from then to the return of the ack there. So no two clocks are
+  /// compared (hop_times.hpp).
   std::array<std::uint32_t, kMaxHops> hop_us{};
   /// Digest of the fields that no router changes, of the payload, and of a key of the job.
   std::uint64_t digest = 0;

@@ -12,7 +12,7 @@ namespace fairlead::relay {
 
 /// When there are too many, the oldest is dropped for the next one. So callers without the key,
 /// which stay until their timeout, exhaust nothing and block nobody.
-/// @tparam Caller  a copy of what stands for a caller
+/// @tparam Caller  a handle of a caller, which can be copied
 template <class Caller>
 class UnprovedCallers {
  public:

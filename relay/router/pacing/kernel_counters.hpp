@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel has counted: bytes that passed an interface, and those that left by a connection.
+// The kernel's counters: bytes that passed an interface, and bytes sent by a connection.
 #pragma once
 
 #include <cstdint>

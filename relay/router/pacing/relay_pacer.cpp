@@ -23,7 +23,7 @@ namespace {
 constexpr std::chrono::seconds kIdleTime{1};
 
 // The kernel spreads the packets of a TCP connection over time, also without a queueing discipline
-// for it (since Linux 4.13), so they do not wait in bursts before those of others.
+// for it (since Linux 4.13), so they do not delay packets of others in bursts.
 void set_rate(int socket, double rate_Bps) {
   constexpr auto kUnlimited = std::numeric_limits<std::uint32_t>::max();
   const auto rate = rate_Bps < kUnlimited ? static_cast<std::uint32_t>(rate_Bps) : kUnlimited;
@@ -117,7 +117,7 @@ std::set<pid_t> RelayPacer::served_processes() {
   return processes;
 }
 
-// What is in a socket has not passed the interface yet: the kernel counts what has.
+// Bytes in a socket have not passed the interface yet, so the kernel's count of sent bytes is used.
 void RelayPacer::count_sent() {
   forget_ended(paced_);
   for (Paced& each : paced_) {

@@ -37,7 +37,7 @@ class RelayPacer {
   RelayPacer(asio::io_context& context, Counters& counters)
       : context_(context), counters_(counters), timer_(context) {}
 
-  /// The router listens there: what it relays passes this address's interface.
+  /// The address at which the router listens: relayed frames pass its interface.
   void watch(const std::string& address) { interface_ = interface_of(address); }
   /// What this process sends by itself is traffic of a job for which the router relays.
   void serve(const std::shared_ptr<Connection>& process);
