@@ -107,7 +107,7 @@ void Connection::expect(std::size_t bytes) {
 }
 
 void Connection::read(const OnFrame& on_frame) {
-  // Not for ever: what is answered has to be written, too.
+  // A bounded number at a time: answers have to be written, too.
   for (int turn = 0; turn < kMaxReads && !is_closed(); ++turn) {
     const ssize_t size = recv(socket_.number(), incoming_.data() + num_read_,
                               incoming_.size() - num_read_, MSG_DONTWAIT);

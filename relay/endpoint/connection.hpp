@@ -21,26 +21,26 @@ namespace fairlead::relay {
 class Connection {
  public:
   using OnFrame = std::function<void(const FrameHeader&, std::span<const std::byte> payload)>;
-  /// No more is put into a connection that has this much to send.
+  /// No frame is added to a connection that has this many bytes to send.
   static constexpr std::size_t kFullBytes = std::size_t{256} << 10U;
 
-  /// One that calls; `socket` may still be connecting.
+  /// A connection that this process opened; `socket` may still be connecting.
   static Connection calling(FileDescriptor socket, std::uint32_t rank, const Key& key);
-  /// One that was called.
+  /// A connection that the other end opened.
   static Connection answering(FileDescriptor socket, const Key& key);
 
   [[nodiscard]] int descriptor() const { return socket_.number(); }
   [[nodiscard]] bool is_closed() const { return !socket_.is_open(); }
   /// Both ends have proved the key.
   [[nodiscard]] bool is_open() const { return !is_closed() && step_ == Step::frames; }
-  /// The other end has taken the first bytes of the handshake: it is there.
+  /// The other end has taken the first bytes of the handshake, so it is running.
   [[nodiscard]] bool is_taken() const { return handshake_.empty() || step_ != Step::answer; }
   [[nodiscard]] bool is_full() const { return waiting_bytes_ >= kFullBytes; }
   [[nodiscard]] bool has_to_write() const {
     return !handshake_.empty() || (is_open() && !waiting_.empty());
   }
   [[nodiscard]] Time opened() const { return opened_; }
-  /// Whether the other end has taken nothing for so long.
+  /// Whether the other end has taken no bytes for this time.
   [[nodiscard]] bool is_stalled(Time now, Clock::duration time) const {
     return is_open() && !waiting_.empty() && now - last_taken_ > time;
   }
@@ -49,7 +49,8 @@ class Connection {
   /// gets the new header, unless it is being written.
   /// @param payload  null for a frame without one
   void put(const FrameHeader& header, Payload payload);
-  /// Reads what is there, and passes whole frames on. Closes at the end and at what is no frame.
+  /// Reads the available bytes, and passes whole frames on. Closes at the end of the stream, and at
+  /// bytes that are no frame.
   void read(const OnFrame& on_frame);
   /// Writes what can be written.
   void write();
@@ -98,9 +99,9 @@ class Connection {
 /// Listens at a free port of an address. @throws Error
 [[nodiscard]] FileDescriptor listen_at(const std::string& host, std::uint16_t& port);
 [[nodiscard]] FileDescriptor accept_from(const FileDescriptor& listener);
-/// A numeric address in the one way in which it is written by all; empty if it is none.
+/// The canonical form of a numeric address; empty if the text is none.
 [[nodiscard]] std::string canonical(const std::string& host);
-/// The address of the other end, in this way.
+/// The address of the other end, in canonical form.
 [[nodiscard]] std::string host_of_peer(const FileDescriptor& socket);
 
 }  // namespace fairlead::relay

@@ -30,7 +30,7 @@ std::vector<ControlMessage> ControlMessages::due(Time now) {
   return due;
 }
 
-// A path that has failed may fail again, so all of them have their turn.
+// A path that has failed may fail again, so all paths are used in turn.
 ControlMessage ControlMessages::control_message_of(const Pending& pending) const {
   ControlMessage message{pending.header};
   const std::uint16_t host = host_of_rank_[message.header.dst_rank];

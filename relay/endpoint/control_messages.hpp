@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a receiver sends to the senders of messages: matches and rejections, each repeated by
-// another path until there is an ack of it. Pure: no sockets, no threads, no clock.
+// another path until its ack comes. Pure: no sockets, no threads, no clock.
 #pragma once
 
 #include <chrono>
@@ -30,10 +30,10 @@ class ControlMessages {
 
   explicit ControlMessages(const EndpointConfig& config);
 
-  /// Takes a control message, unless the same one is on its way.
+  /// Adds a control message, unless the same one is in flight.
   /// @param kind  match or rejection
   void add(std::uint32_t rank, std::uint64_t message, FrameKind kind);
-  /// Those whose turn it is, at first by the direct path, then without routers, then by relays.
+  /// Those that are due: first by the direct path, then without routers, then by relays.
   [[nodiscard]] std::vector<ControlMessage> due(Time now);
   /// @param ack  that of a control message
   void end(const FrameHeader& ack);

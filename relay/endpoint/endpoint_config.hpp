@@ -12,7 +12,7 @@
 
 namespace fairlead::relay {
 
-/// Where a process listens for those whose router is gone.
+/// Where a process accepts connections of those whose router has ended.
 struct Address {
   std::string host;
   std::uint16_t port = 0;
@@ -32,10 +32,10 @@ struct EndpointConfig {
   std::vector<double> capacity_Bps_of_host{};
   RuleName rule = RuleName::trials;
   Zones zones{};
-  /// Whether the process pauses between rows of messages, as a rehearsal does: then the time
-  /// between two messages says nothing of the network.
+  /// Whether the process pauses between series of messages, as a rehearsal does. Then the time
+  /// between two messages does not depend on the network.
   bool has_pauses = false;
-  /// [src][dst]: what a segment of kMaxSegmentBytes takes, for the rule `mcm`; else empty.
+  /// [src][dst]: the time of a segment of kMaxSegmentBytes, for the rule `mcm`; otherwise empty.
   std::vector<std::vector<double>> segment_s_of_link{};
 };
 

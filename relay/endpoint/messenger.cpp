@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messenger's thread, and what the program's threads ask of it.
+// The messenger's thread, and the functions that the program's threads call.
 #include "endpoint/messenger.hpp"
 
 #include <poll.h>
@@ -17,11 +17,12 @@ using std::chrono::milliseconds;
 
 // A lost connection is opened again after this time.
 constexpr milliseconds kCallInterval{200};
-// One that takes nothing for so long is left; what it may have taken is repeated.
+// A connection that takes no bytes for this time is closed; bytes that it may have taken are sent
+// again.
 constexpr std::chrono::seconds kStallTime{2};
-// A connection that has not proved the key until then is closed.
+// A connection whose other end has not proved the key after this time is closed.
 constexpr std::chrono::seconds kHandshakeTime{2};
-// How long callers wait when the program has no file descriptor left.
+// How long new connections wait when the program has no file descriptor left.
 constexpr milliseconds kAcceptInterval{100};
 constexpr std::chrono::seconds kDrainTime{60};
 constexpr int kPoll_ms = 50;
@@ -77,7 +78,7 @@ std::unique_lock<std::mutex> Messenger::lock_state() {
   return guard;
 }
 
-// Under the lock, before anything else is done with the send buffer: so it sees each message no
+// Called under the lock, before any other use of the send buffer. So the buffer has each message no
 // later than if its thread had taken the lock.
 void Messenger::take_submitted() {
   for (Submission& each : submissions_.take_all()) {
@@ -258,7 +259,7 @@ Connection* Messenger::connection_to(std::uint32_t rank) {
   return kept->is_closed() ? nullptr : kept.get();
 }
 
-// What was sent by connections with receivers that have ended goes again, by new ones.
+// Segments that were sent over connections that have ended are sent again, over new ones.
 void Messenger::drop_called(Time now) {
   for (auto& [rank, connection] : called_) {
     if (!connection) continue;
@@ -270,7 +271,7 @@ void Messenger::drop_called(Time now) {
   }
 }
 
-// Frames for a connection that is not there are lost, as on any path: they are repeated.
+// Frames for a connection that is not open are lost, as on any path, and sent again.
 void Messenger::put(const FrameHeader& header, Payload payload, bool bypasses_routers) {
   const bool has_router = router_ && router_->is_open();
   Connection* const connection =
@@ -281,7 +282,7 @@ void Messenger::put(const FrameHeader& header, Payload payload, bool bypasses_ro
 void Messenger::fill_connections(Time now) {
   const bool has_router = router_ && router_->is_open();
   const bool is_called = router_ && !router_->is_closed();
-  // In the beginning it is about to answer. One that hangs may answer later.
+  // At the start the router is about to answer. One that hangs may answer later.
   if (is_called && !has_router && now < router_awaited_until_) return;
   std::vector<ControlMessage> messages;
   bool is_answered = false;
@@ -371,7 +372,7 @@ void Messenger::poll_once() {
       auto answer = take_frame(header, payload);
       if (!answer) return;
       answer->digest = digest_of(*answer, {}, config_.key);
-      // What came without routers is answered on the same connection.
+      // A frame that came without routers is answered on the same connection.
       if (is_router) {
         put(*answer, nullptr, false);
       } else {
@@ -414,7 +415,7 @@ bool Messenger::take_data(const FrameHeader& header, std::span<const std::byte> 
   return true;
 }
 
-// What has no payload.
+// Frames without a payload.
 void Messenger::take_control(const FrameHeader& header) {
   const std::uint32_t rank = header.src_rank;
   {
@@ -434,7 +435,7 @@ void Messenger::take_control(const FrameHeader& header) {
   changed_.notify_all();
 }
 
-// Takes the hops the other way.
+// Reverses the hops.
 FrameHeader Messenger::answer_to(const FrameHeader& header, FrameKind kind) const {
   FrameHeader answer = header;
   answer.kind = kind;

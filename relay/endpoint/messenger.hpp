@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Brings messages to other processes by routers, in a thread of its own that makes no call of MPI.
-// So what is on its way arrives whatever the program does, also in a blocking call of MPI.
+// So messages arrive while the program computes, or waits in a blocking call of MPI.
 #pragma once
 
 #include <atomic>
@@ -52,10 +52,10 @@ class Messenger {
   /// Whether the own router has proved the key.
   [[nodiscard]] bool wait_for_router(const StartTimeouts& timeouts);
 
-  /// Begins to send a message, if it is to go by routers: else the MPI carries it.
+  /// Begins to send a message if it is to go by routers. Otherwise the MPI carries it.
   /// @param fixed             the mode; none: by the rule, whose choice has to be taken
   /// @param must_use_routers  also where the rule or want of space leaves the message to the MPI
-  /// @return what has to be passed to `post` or to `cancel`
+  /// @return a handle that has to be passed to `post` or to `cancel`
   [[nodiscard]] std::optional<PendingSend> begin_send(std::uint32_t dst_rank, std::uint64_t bytes,
                                                       std::optional<TransferMode> fixed,
                                                       bool must_use_routers);
@@ -71,7 +71,7 @@ class Messenger {
     post(send, std::move(bytes));
     return send.number;
   }
-  /// Whether a message is here as a whole.
+  /// Whether all of a message has arrived.
   [[nodiscard]] bool has(std::uint32_t src_rank, std::uint64_t message);
   /// Matches a message and waits for it.
   [[nodiscard]] Arrived receive(std::uint32_t src_rank, std::uint64_t message);
@@ -82,21 +82,22 @@ class Messenger {
   /// @param extracted  a message whose send may not complete yet
   void begin_extraction(std::uint32_t src_rank);
   void end_extraction(std::uint32_t src_rank, std::optional<std::uint64_t> extracted);
-  /// A receive of what a probe has extracted has begun.
+  /// A receive has begun for a message that a probe has extracted.
   void note_receive(std::uint32_t src_rank, std::uint64_t message);
-  /// Waits until all messages are acknowledged, and all senders know what is matched. False: for a
-  /// long time nothing came.
+  /// Waits until all messages are acknowledged, and all senders have acknowledged the matches.
+  /// False: nothing arrived for a long time.
   /// @param meanwhile  called again and again, without a lock
   bool drain(const std::function<void()>& meanwhile = [] {});
 
   [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes);
   [[nodiscard]] std::vector<PathState> paths_to(std::uint16_t host);
-  /// As of the send buffer.
+  /// As in the send buffer.
   [[nodiscard]] std::vector<PathUse> uses_of_paths_to(std::uint16_t host);
   [[nodiscard]] std::vector<LinkLatency> measured_links();
 
  private:
-  /// Takes the lock, and into the send buffer what threads have submitted since it was held last.
+  /// Takes the lock, and moves into the send buffer what threads have submitted since it was last
+  /// held.
   [[nodiscard]] std::unique_lock<std::mutex> lock_state();
   void take_submitted();
   void work();
@@ -122,7 +123,7 @@ class Messenger {
 
   EndpointConfig config_;
   OnMatch on_match_;
-  // Set by the listener's making.
+  // Set when the listener is made.
   std::uint16_t port_ = 0;
   FileDescriptor listener_;
   FileDescriptor wake_event_;
@@ -147,7 +148,7 @@ class Messenger {
   MatchQuestions questions_;
   std::uint64_t num_answers_ = 0;
   bool has_router_ = false;
-  /// Calls of the router that were refused or have ended.
+  /// Connections to the router that were refused or have ended.
   int num_failed_calls_ = 0;
 
   Submissions submissions_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that end as soon as they are answered.
+// Connections that are closed as soon as the other end has proved the key.
 #include "endpoint/reach.hpp"
 
 #include <poll.h>
@@ -13,9 +13,9 @@
 namespace fairlead::relay {
 namespace {
 
-// File descriptors are the program's.
+// Maximum number at the same time: the program needs the file descriptors.
 constexpr std::size_t kMaxCalls = 32;
-// One that was refused or cut off is called again after this.
+// A refused or closed connection is tried again after this time.
 constexpr std::chrono::milliseconds kNextCallInterval{100};
 constexpr int kCallsPoll_ms = 20;
 
@@ -32,7 +32,7 @@ struct Call {
   [[nodiscard]] bool is_answered() const {
     return connection && connection->is_open() && !connection->has_to_write();
   }
-  /// Whether the other end has taken no call for long enough.
+  /// Whether the other end has accepted no connection for long enough.
   [[nodiscard]] bool has_failed(const StartTimeouts& timeouts, Time now) const {
     if (connection && !connection->is_closed()) {
       return !connection->is_taken() && now - connection->opened() > timeouts.calling;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a process can reach those that it may have to, found out before a message depends on it.
+// Checks whether a process can connect to those that it may need, before a message depends on it.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,12 @@
 namespace fairlead::relay {
 
 /// One process on each other host, in the order of the hosts after the own one. Processes of one
-/// host take different ones, as far as there are, and no process is called by all at once.
+/// host choose different ones, as far as there are enough, so that not all connect to the same
+/// process at once.
 [[nodiscard]] std::vector<std::uint32_t> ranks_to_reach(std::span<const std::uint16_t> host_of_rank,
                                                         std::uint32_t own_rank);
 
-/// Calls processes, some at once, and each again until it has proved the key.
+/// Connects to processes, several at a time, and to each again until it has proved the key.
 /// @return the index of one that has not; none if all have
 [[nodiscard]] std::optional<std::size_t> find_unreached(std::span<const Address> addresses,
                                                         std::uint32_t own_rank, const Key& key,

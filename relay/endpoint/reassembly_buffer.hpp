@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages on their way in: put together from segments that come in any order, perhaps twice. Pure:
-// no sockets, no threads.
+// Messages that are being received: assembled from segments that come in any order, perhaps twice.
+// Pure: no sockets, no threads.
 #pragma once
 
 #include <cstddef>
@@ -27,15 +27,16 @@ struct Arrived {
 
 class ReassemblyBuffer {
  public:
-  /// Puts a segment in its place; what came before, or is of a message already taken, is dropped.
+  /// Puts a segment in its place. One that came before, or is of a message already taken, is
+  /// dropped.
   /// @pre the header is a valid one of kind data, the payload has its size and its digest
-  /// @return whether it is to be acknowledged: false for what does not fit the message's others
+  /// @return whether to acknowledge it: false if it contradicts other segments of the message
   bool add(const FrameHeader& header, std::span<const std::byte> payload);
 
   [[nodiscard]] bool is_complete(std::uint32_t src_rank, std::uint64_t message) const;
   /// The message, if it is complete. It is then forgotten.
   [[nodiscard]] std::optional<Arrived> take(std::uint32_t src_rank, std::uint64_t message);
-  /// Drops what has come and what will come of a message.
+  /// Drops all segments of a message, those that have come and those that will come.
   void reject(std::uint32_t src_rank, std::uint64_t message);
 
   [[nodiscard]] std::size_t num_messages() const { return messages_.size(); }

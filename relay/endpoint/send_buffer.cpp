@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which segment goes next, acks, and what is sent again.
+// Selects the next segment, takes acks, and repeats segments.
 #include "endpoint/send_buffer.hpp"
 
 #include <algorithm>
@@ -53,11 +53,11 @@ SendBuffer::SendBuffer(const EndpointConfig& config, Time now)
 
 TransferMode SendBuffer::mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
   SendQueue& queue = queues_[host_of_rank_[dst_rank]];
-  // Without a relay there is nothing to choose: the direct path, and without routers.
+  // Without a relay there is one path only, the direct one without routers.
   if (!queue.has_choice()) return TransferMode::mpi;
   queue.resume_if_idle(now);
   const MessageClass like = MessageClass::of(dst_rank, bytes);
-  // Further classes of a program are not followed.
+  // Statistics of further message classes of a program are not kept.
   if (state_of_class_.size() >= kMaxClasses && !state_of_class_.contains(like)) {
     return choose_mode(queue, bytes, now);
   }
@@ -77,7 +77,7 @@ TransferMode SendBuffer::mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Ti
 }
 
 TransferMode SendBuffer::choose_mode(SendQueue& queue, std::uint64_t bytes, Time now) {
-  // The rule is not asked, since what it chooses has to be done.
+  // The rule is not called, since its choice would have to be followed.
   return has_space(bytes) ? queue.next_mode(bytes, now) : TransferMode::mpi;
 }
 
@@ -92,7 +92,7 @@ std::uint64_t SendBuffer::reserve(std::uint32_t dst_rank) {
   return number;
 }
 
-// Numbers are given again where that is possible: receivers keep those that never come.
+// Numbers are reused where possible, since receivers keep those whose message never comes.
 void SendBuffer::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes,
                          TransferMode mode, Time now) {
   if (last_number_of_rank_[dst_rank] == number) --last_number_of_rank_[dst_rank];
@@ -111,7 +111,7 @@ void SendBuffer::add(std::uint32_t dst_rank, std::uint64_t number, Payload paylo
     for (auto& [other, on_its_way] : messages_) {
       if (host_of_rank_[other.dst_rank] != host) continue;
       on_its_way.sending.has_unusable_time = true;
-      // What waits for the direct path would hold up the receiver, which needs it first.
+      // A segment that waits for the direct path would delay the receiver, which needs it first.
       if (has_relays(mode)) on_its_way.sending.changed_mode = mode;
     }
   }
@@ -122,8 +122,8 @@ void SendBuffer::add(std::uint32_t dst_rank, std::uint64_t number, Payload paylo
   }
   kept_bytes_ += sending.bytes;
   messages_[key] = std::move(message);
-  // One that does not become the queue's last mode would not be looked at behind those of that
-  // mode.
+  // An untimed message does not change the queue's last mode. After messages of that mode it would
+  // not be considered, so it goes first.
   if (sending.is_untimed) return queue.waiting.push_front({key, 0});
   for (std::size_t segment = 0; segment < segments; ++segment) {
     queue.waiting.push_back({key, segment});
@@ -155,8 +155,8 @@ std::optional<Departure> SendBuffer::next_of(SendQueue& queue, Time now, OwnRout
     const bool has_to_wait = without_space == each->message;
     const auto path =
         has_to_wait ? std::nullopt : queue.choose(sending, size_of(*each), now, router);
-    // Those in another mode may have space. Behind the first one of the last mode there are no
-    // others.
+    // Messages in another mode may have space. After the first message of the last mode there are
+    // none in other modes.
     if (!path && !queue.rule->is_one_path_a_message() && sending.current_mode() == queue.mode())
       break;
     if (!path) {
@@ -175,7 +175,8 @@ std::optional<Departure> SendBuffer::next_of(SendQueue& queue, Time now, OwnRout
   return std::nullopt;
 }
 
-// A receiver keeps what it has not matched; more than that waits until it has.
+// A receiver keeps messages that it has not matched, up to a limit; further ones wait until it has
+// matched some.
 bool SendBuffer::may_go(const MessageKey& key, const Message& message) const {
   if (message.is_matched || unmatched_.contains(key)) return true;
   const std::uint64_t others = unmatched_bytes_of_rank_[key.dst_rank];
@@ -254,8 +255,9 @@ void SendBuffer::acknowledge(const FrameHeader& header, Time now) {
   erase(message);
 }
 
-// What each hop took goes into the table of links without what the own segments ahead of it added,
-// as entries are of one segment. The short end of a message would make a link look fast.
+// The time of each hop goes into the table of links, less the time of this sender's segments ahead
+// of it, as entries are for one segment. The short last segment of a message would make a link look
+// fast.
 void SendBuffer::learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now) {
   const double took_s = duration<double>(now - sent.sent).count();
   path.learn(sent.bytes, sent.bytes_ahead, took_s, held_s(header));
@@ -307,7 +309,7 @@ void SendBuffer::reject(std::uint32_t dst_rank, std::uint64_t number, Time now) 
   if (!sending.is_untimed) {
     queues_[host_of_rank_[dst_rank]].rule->miss(sending.mode, sending.bytes, now);
   }
-  // The segments that wait are dropped when it is their turn.
+  // Its waiting segments are dropped when they come up.
   erase(found);
 }
 
@@ -339,7 +341,7 @@ void SendBuffer::expire(Time now) {
     closed.emplace_back(host, sent.path);
   }
   for (const std::uint16_t host : late) queues_[host].wait_longer();
-  // What else went by a path that does not answer is taken back as well.
+  // Other segments on a path that does not answer are sent again as well.
   for (auto each = in_flight_.begin(); each != in_flight_.end();) {
     const auto found = each++;
     const std::uint16_t host = host_of_rank_[found->first.message.dst_rank];
@@ -355,7 +357,7 @@ void SendBuffer::leave_late(Time now) {
   }
 }
 
-// What is under way stays where it is: it is no more than what keeps the path busy.
+// Segments in flight stay on their path: there are only as many as keep the path busy.
 void SendBuffer::leave_late(std::uint16_t host, Time now) {
   SendQueue& queue = queues_[host];
   std::vector<Sending*> late;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages on their way out: cut into segments, each by the path on which it is expected to arrive
-// first, and kept until the receiver has acknowledged them. Pure: no sockets, no threads, no clock.
+// Messages that are being sent: cut into segments, each by the path on which it is expected to
+// arrive first, and kept until the receiver has acknowledged them. Pure: no sockets, no threads, no
+// clock.
 #pragma once
 
 #include <cstddef>
@@ -40,21 +41,22 @@ class SendBuffer {
   /// Bytes that a receiver takes before it has matched their messages.
   static constexpr std::uint64_t kUnmatchedBytes = std::uint64_t{16} << 20U;
   /// Bytes of messages that are kept until they are acknowledged. Beyond that the MPI carries
-  /// messages, and makes a sender that is ahead of its receiver wait.
+  /// messages, and blocks a sender that is ahead of its receiver.
   static constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{256} << 20U;
 
   SendBuffer(const EndpointConfig& config, Time now);
 
   /// The mode of the next message to a rank. Messages to one host that overlap go in the same mode:
-  /// else none of them would show what its mode is worth.
+  /// otherwise none of their times would be that of its mode.
   [[nodiscard]] TransferMode mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
-  /// Whether a message of this size may be kept; a larger one than all may be the only one.
+  /// Whether there is space for a message of this size. One that is larger than the whole space may
+  /// be kept alone.
   [[nodiscard]] bool has_space(std::uint64_t bytes) const {
     return kept_bytes_ == 0 || kept_bytes_ + bytes <= kMaxKeptBytes;
   }
   /// Whether routers are expected to be faster now, without a trial.
   [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes) const;
-  /// The number of a message that is to come, from 1 for each receiver.
+  /// Reserves the number of a message, from 1 for each receiver.
   std::uint64_t reserve(std::uint32_t dst_rank);
   /// The message does not come.
   void give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes, TransferMode mode,
@@ -74,13 +76,15 @@ class SendBuffer {
   void acknowledge(const FrameHeader& header, Time now);
   void match(std::uint32_t dst_rank, std::uint64_t message);
   void reject(std::uint32_t dst_rank, std::uint64_t message, Time now);
-  /// Takes back what was sent too long ago, and closes those paths for a while.
+  /// Segments without an ack after their timeout will be sent again; closes their paths for a
+  /// while.
   void expire(Time now);
-  /// Lets messages that are late on the direct path leave it, with what is still to be sent.
+  /// The unsent segments of messages that are late on the direct path may take other paths.
   void leave_late(Time now);
-  /// The own router is gone: takes back all that was sent by it.
+  /// The own router has ended: all that was sent by it without an ack will be sent again.
   void lose_router();
-  /// The connection with a receiver is gone: takes back all that was sent to it without routers.
+  /// The connection with a receiver has ended: all that was sent to it without routers and without
+  /// an ack will be sent again.
   void lose_connection(std::uint32_t dst_rank);
 
   [[nodiscard]] bool is_empty() const { return messages_.empty(); }
@@ -111,7 +115,7 @@ class SendBuffer {
     Time sent;
     Time expires;
   };
-  /// State of messages that are alike.
+  /// State of messages of one class.
   struct ClassState {
     SlowdownDetector detector;
     TransferMode last_mode = TransferMode::mpi;
@@ -138,10 +142,10 @@ class SendBuffer {
   std::shared_ptr<LinkTable> links_;
   std::vector<SendQueue> queues_;
   std::vector<std::uint64_t> last_number_of_rank_;
-  /// Messages that are to come, and whether their receiver has matched or rejected them already: it
-  /// may have the rendezvous header before the message is here.
+  /// Messages that are announced, and whether their receiver has matched or rejected them already:
+  /// it may get the rendezvous header before this buffer gets the message.
   std::map<MessageKey, bool> reserved_;
-  /// What receivers have, or are about to have, without having matched it.
+  /// Bytes at receivers, or in flight to them, of messages that are not matched yet.
   std::map<MessageKey, std::uint64_t> unmatched_;
   std::vector<std::uint64_t> unmatched_bytes_of_rank_;
   std::map<MessageKey, Message> messages_;

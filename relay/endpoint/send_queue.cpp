@@ -14,11 +14,11 @@ namespace {
 using std::chrono::duration;
 using std::chrono::milliseconds;
 
-// A new choice is made after this, also among messages that overlap.
+// After this time the mode is selected anew, also among messages that overlap.
 constexpr milliseconds kLongestSameMode{250};
-// What is acknowledged last has mostly arrived: acks are on their way so long.
+// The last segments to be acknowledged have usually arrived already: their acks are in transit.
 constexpr std::uint64_t kLastBytes = std::uint64_t{2} * kMaxSegmentBytes;
-// Messages that overlap are timed together, so many of them: acks may come in batches.
+// Number of overlapping messages that are timed together: acks may come in batches.
 constexpr std::size_t kTimedTogether = 4;
 
 }  // namespace
@@ -49,7 +49,7 @@ TransferMode SendQueue::next_mode(std::uint64_t bytes, Time now) {
   return is_same ? mode_ : rule->next(bytes, now);
 }
 
-// Whether a message that begins now finds another one on its way.
+// Whether another message is in transit when one begins now.
 bool SendQueue::overlaps_next() const {
   return unacknowledged_bytes > kLastBytes;
 }
@@ -100,8 +100,8 @@ bool SendQueue::may_be_late(Time now) const {
   return is_direct && period_bytes_ > arrived_bytes_ && now - marks_.back().time >= kLeastLate;
 }
 
-// Messages in one mode arrive one after the other, so the next one has had all of it since the
-// last.
+// Messages in one mode arrive one after the other, so since the last arrival the next message has
+// had the whole rate of the mode.
 std::optional<TransferMode> SendQueue::leave_if_late(const Sending& next, Time now) {
   const Mark& last = marks_.back();
   const double seconds = duration<double>(now - std::max(last.time, next.began)).count();
@@ -127,8 +127,8 @@ void SendQueue::finish(const Sending& sending, Time now) {
   }
 }
 
-// What has arrived counts, not what was unacknowledged as a message began: where acks
-// are held up, most of that had arrived by then, and the path seemed several times as fast.
+// The bytes that arrived count, not those without an ack when a message began: where acks are
+// delayed, most of those had arrived by then, and the path would seem several times as fast.
 void SendQueue::learn(const Sending& sending, Time now) {
   if (!sending.overlaps) {
     const double took_s = duration<double>(now - sending.began).count();
@@ -145,9 +145,9 @@ void SendQueue::learn(const Sending& sending, Time now) {
   if (marks_.size() > kTimedTogether) marks_.pop_front();
 }
 
-// An ack that comes after its segment was sent again shows that this was too early (as
-// in RFC 3522). The next ones would be, too, until the path's rate is learned: from segments that
-// are sent only once.
+// An ack that comes after its segment was sent again shows that this was too early (as in RFC
+// 3522). The next timeouts would be too short as well, until the rate of the path is estimated from
+// segments that are sent only once.
 void SendQueue::answer(std::chrono::microseconds took, bool is_in_time) {
   if (is_in_time) {
     least_timeout = std::min(least_timeout, std::max<Clock::duration>(kLeastTimeout, 4 * took));
@@ -156,8 +156,8 @@ void SendQueue::answer(std::chrono::microseconds took, bool is_in_time) {
   }
 }
 
-// As TCP does (RFC 6298, 5.5): what has been sent may fill the path, so that no repetition comes in
-// time.
+// As TCP does (RFC 6298, 5.5): earlier segments may fill the path, so that no repeated segment
+// arrives in time.
 void SendQueue::wait_longer() {
   least_timeout =
       std::max(least_timeout, std::min<Clock::duration>(2 * least_timeout, kLongestDoubled));

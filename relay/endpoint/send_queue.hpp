@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process sends to one host: the paths, the rule by which messages take them, and what the
-// times of messages teach the rule.
+// What a process sends to one host: the paths, the rule by which messages take them, and the times
+// of messages that the rule uses.
 #pragma once
 
 #include <chrono>
@@ -34,11 +34,11 @@ struct SegmentKey {
   friend auto operator<=>(const SegmentKey&, const SegmentKey&) = default;
 };
 
-/// How a message goes, and what its time can show.
+/// The mode of a message, and whether its time can be used.
 struct Sending {
   /// As the rule chose it.
   TransferMode mode = TransferMode::striped;
-  /// That of the segments that are still to be sent, where it has become another one.
+  /// The mode of the segments that are still to be sent, if it has changed.
   std::optional<TransferMode> changed_mode{};
   std::uint64_t bytes = 0;
   Time began{};
@@ -48,9 +48,9 @@ struct Sending {
   std::uint64_t period = 0;
   /// Other messages went in another mode at the same time, or it waited for the receiver.
   bool has_unusable_time = false;
-  /// The rule learns nothing of it: it was late and has left its mode, of which the rule knows, or
-  /// it is no larger than a rendezvous header, so that its time is that of the processes and not of
-  /// the path.
+  /// Its time is not passed to the rule. Either it was late and has left its mode, which the rule
+  /// has already been notified of. Or it is no larger than a rendezvous header, so its time shows
+  /// the processes and not the path.
   bool is_untimed = false;
   /// Where the rule takes one path for all of it.
   std::optional<std::size_t> path{};
@@ -61,8 +61,8 @@ struct Sending {
 struct SendQueue {
   /// Segments that no path has acknowledged after this time at least are sent again.
   static constexpr std::chrono::milliseconds kLeastTimeout{300};
-  /// That time doubles up to the first where nothing is acknowledged, and grows up to the second
-  /// where acks come too late (RFC 6298, 2.5).
+  /// That time doubles up to the first limit where nothing is acknowledged, and grows up to the
+  /// second limit where acks come too late (RFC 6298, 2.5).
   static constexpr std::chrono::milliseconds kLongestDoubled{8000};
   static constexpr std::chrono::milliseconds kLongestTimeout{60000};
 
@@ -74,21 +74,21 @@ struct SendQueue {
   /// After which segments are sent again at the earliest.
   Clock::duration least_timeout = kLeastTimeout;
 
-  /// @param links  what all send queues learn together
+  /// @param links  times of links, which all send queues update
   SendQueue(const EndpointConfig& config, std::size_t host,
             const std::shared_ptr<const LinkTable>& links, Time now);
 
   /// Whether there is more than the direct path, and that without routers.
   [[nodiscard]] bool has_choice() const { return paths.size() >= 3; }
-  /// A message to this host is to be sent; before its mode is asked for.
+  /// A message to this host is about to be sent. Called before its mode is selected.
   void resume_if_idle(Time now);
   /// When messages followed after a pause of the program; intervals that begin before show nothing.
   [[nodiscard]] Time resumed() const { return resumed_; }
-  /// The mode of the next message. Those that overlap go in the same mode: else none of them would
-  /// show what its mode is worth.
+  /// The mode of the next message. Messages that overlap go in the same mode: otherwise none of
+  /// their times would be that of its mode.
   [[nodiscard]] TransferMode next_mode(std::uint64_t bytes, Time now);
-  /// A message starts. If its time cannot be used, as others in another mode are under way, neither
-  /// do they.
+  /// A message starts. If messages in another mode are in flight, neither its time nor theirs can
+  /// be used.
   [[nodiscard]] Sending start(TransferMode mode, std::uint64_t bytes, Time now);
   /// The path of a segment; none if it has to wait.
   [[nodiscard]] std::optional<std::size_t> choose(Sending& sending, std::uint64_t bytes, Time now,
@@ -99,7 +99,7 @@ struct SendQueue {
     return !sending.is_untimed && sending.period == period_;
   }
   /// Lets the messages of this period leave their mode if the next of them is late.
-  /// @return the mode of what is still to be sent
+  /// @return the mode of the segments that are still to be sent
   [[nodiscard]] std::optional<TransferMode> leave_if_late(const Sending& next, Time now);
   /// That of the last timed message.
   [[nodiscard]] TransferMode mode() const { return mode_; }
@@ -107,7 +107,7 @@ struct SendQueue {
   void arrive(const Sending& sending, std::uint64_t bytes);
   /// All of a message has arrived.
   void finish(const Sending& sending, Time now);
-  /// An ack has come, so long after its segment was sent.
+  /// An ack has come, this long after its segment was sent.
   void answer(std::chrono::microseconds took, bool is_in_time);
   /// Segments without routers were not acknowledged in time.
   void wait_longer();
@@ -130,8 +130,8 @@ struct SendQueue {
   Time resumed_ = Time::min();
   /// Since when messages to this host overlap.
   Time busy_since_{};
-  /// A period is one of messages that overlap and go in the same mode: its number, what of it has
-  /// arrived and what has begun.
+  /// A period is a time in which messages overlap and go in the same mode. These are its number,
+  /// and how much of its messages has arrived and has begun.
   std::uint64_t period_ = 0;
   std::uint64_t arrived_bytes_ = 0;
   std::uint64_t period_bytes_ = 0;

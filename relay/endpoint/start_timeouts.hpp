@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long MPI_Init waits for others. One that cannot be called is soon known to be out of reach;
-// one that has taken a call is there, and answers late where a machine is busy or stands still for
-// a while.
+// How long MPI_Init waits for routers and other processes. One that accepts no connection is soon
+// considered unreachable. One that has accepted a connection is running, and may answer late where
+// a machine is busy or suspended for a while.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,10 @@
 namespace fairlead::relay {
 
 struct StartTimeouts {
-  /// With one that takes no call. Refused calls are counted, not timed: a process that stood still
-  /// has called nobody meanwhile.
+  /// For one that accepts no connection. Refused attempts are counted, not timed, since a process
+  /// that was suspended has made none meanwhile.
   Clock::duration calling = std::chrono::seconds{5};
-  /// When all have to have answered, the own router and other processes.
+  /// After this time all must have answered, the own router and other processes.
   Time until = Clock::now() + std::chrono::seconds{30};
 
   /// @param interval  between two calls

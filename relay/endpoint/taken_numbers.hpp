@@ -9,8 +9,8 @@
 
 namespace fairlead::relay {
 
-/// Kept as ranges: some numbers are never taken, as of a send that was cancelled, and after each of
-/// these begins one more range, however many numbers are left out.
+/// Kept as ranges. Some numbers are never taken, such as that of a cancelled send. Each gap begins
+/// one more range, however many numbers are missing in it.
 class TakenNumbers {
  public:
   [[nodiscard]] bool has(std::uint64_t number) const {

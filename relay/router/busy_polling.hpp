@@ -11,12 +11,12 @@
 
 namespace fairlead::router {
 
-/// The next frame is waited for by polling for so long, where there are cores for it.
+/// How long the router polls for the next frame before it sleeps, where there are idle cores.
 inline constexpr std::chrono::microseconds kPollingTime{100};
 
-/// Does what `context.run()` does, but sleeps only when nothing has come for a while: to wake a
-/// sleeping process may take longer than to pass a short message on. Where other tasks want all
-/// cores, they get them.
+/// Does what `context.run()` does, but sleeps only when no event has come for a while: waking a
+/// sleeping process may take longer than forwarding a short message. Where other tasks need all
+/// cores, it does not poll.
 /// @param num_cores     as by `num_own_cores`
 /// @param count_running as `num_running`
 void run_busy_polling(asio::io_context& context, int num_cores,

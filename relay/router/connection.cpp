@@ -21,13 +21,15 @@
 namespace fairlead::router {
 namespace {
 
-// Then others have their turn.
+// After this many reads other connections have their turn.
 constexpr int kMaxReadsInTurn = 16;
-// Parts of a frame that go on before the rest has come: smaller ones cost more than they gain.
+// Least size of a part that is forwarded before the rest of its frame has come: smaller ones cost
+// more than they gain.
 constexpr std::size_t kLeastPartBytes = Payload::kMinSplicedBytes;
 
 // Shows the sender how long a frame has waited here because of others. The last hop has two
-// routers, that before it and that of the receiver; acks bring back what data has met.
+// routers, the one before it and that of the receiver. Acks return the waiting times of data
+// frames.
 void add_held(Frame& frame, Clock::time_point now) {
   relay::FrameHeader& header = frame.header;
   if (header.kind != relay::FrameKind::data || frame.begun_bytes > 0) return;
@@ -38,7 +40,7 @@ void add_held(Frame& frame, Clock::time_point now) {
       std::clamp(held + waited.count() * frame.others_ratio / 16.0, 0.0, kMax));
 }
 
-// What the system has of a socket that the other end has not taken, or not acknowledged.
+// Bytes in the system's queue of a socket that the other end has not taken, or not acknowledged.
 int unsent_bytes(Socket& socket) {
   int bytes = 0;
   return ioctl(socket.native_handle(), SIOCOUTQ, &bytes) == 0 ? bytes : 0;
@@ -72,8 +74,8 @@ void Connection::note_taken() {
   queue_.restart_stall_time();
 }
 
-// Asked while a write is blocked: a large buffer of the system is ready only when a third of it or
-// more is free, which takes long where the other end is slow.
+// Called while a write is blocked. The system reports a large buffer as ready only when a third of
+// it or more is free, which takes long where the other end is slow.
 bool Connection::has_taken_some() {
   if (!writing_since_) return false;
   const int left_bytes = unsent_bytes(socket_);
@@ -149,8 +151,8 @@ asio::awaitable<bool> Connection::pass(relay::FrameHeader header, Connection& ne
                        .begun_bytes = bytes.size() - unsent.size()});
     const Step receive = [&] { return rest->payload.receive(intake_, socket_.native_handle()); };
     is_whole = co_await finish(Socket::wait_read, receive);
-    // What has begun has to end, or the frames behind it would be lost, too. The receiver drops it
-    // by its digest.
+    // A frame that was begun has to be completed, or the frames behind it would be lost, too. The
+    // receiver drops it because of its digest.
     if (!is_whole) rest->payload.pad();
   }
   passing_since_.reset();
@@ -186,7 +188,7 @@ asio::awaitable<bool> Connection::write(std::span<Frame> frames) {
       return progress == Progress::complete ? frame.payload.send(output, has_more) : progress;
     };
     if (!co_await finish(Socket::wait_write, write_frame)) co_return false;
-    // Its pipe serves the next one that comes.
+    // Its pipe is used again for the next frame.
     frame.payload = {};
   }
   const Step flush = [&] { return output.flush(); };

@@ -19,7 +19,7 @@ namespace fairlead::router {
 /// A Unix socket or a TCP connection.
 using Socket = asio::generic::stream_protocol::socket;
 
-/// How long another end may take to prove the key, and to take what is sent to it.
+/// Timeout for the other end to prove the key, and to take bytes that are sent to it.
 inline constexpr std::chrono::seconds kHandshakeTime{2};
 inline constexpr std::chrono::seconds kStallTime{10};
 
@@ -33,7 +33,7 @@ class Connection {
 
   [[nodiscard]] FrameQueue& queue() { return queue_; }
   [[nodiscard]] Socket& socket() { return socket_; }
-  /// Waits while the queue has no space and the other end takes something of what is sent to it.
+  /// Waits while the queue has no space and the other end still takes bytes.
   /// @return false if it takes nothing
   [[nodiscard]] asio::awaitable<bool> wait_for_space();
   /// Whether the other end has taken nothing of a write for too long, or sent nothing of a frame
@@ -53,7 +53,7 @@ class Connection {
   /// @pre may_pass(header, next)
   /// @return false if this connection ends before the frame does
   [[nodiscard]] asio::awaitable<bool> pass(relay::FrameHeader header, Connection& next);
-  /// Sends what comes into the queue until the connection ends.
+  /// Sends the frames of the queue until the connection ends.
   [[nodiscard]] asio::awaitable<void> write_all();
   void close();
 
@@ -70,7 +70,8 @@ class Connection {
   Pipes pipes_;
   Intake intake_;
   int num_reads_in_turn_ = 0;
-  // The last time at which something of what is written was taken, and what the socket still had.
+  // The last time at which the other end took bytes, and the number of bytes that the socket still
+  // had.
   std::optional<Clock::time_point> writing_since_;
   int unsent_bytes_ = 0;
   std::optional<Clock::time_point> passing_since_;

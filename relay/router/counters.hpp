@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a router has done, in the text format of Prometheus.
+// The counters of a router, in the text format of Prometheus.
 #pragma once
 
 #include <array>

@@ -18,7 +18,7 @@
 namespace fairlead::router {
 namespace {
 
-// As those are called that are started for a job (act/relay/routers.py).
+// The names of folders of routers that are started for a job (act/relay/routers.py).
 constexpr std::string_view kPrefix = "fairlead-router-";
 
 FileDescriptor open_folder(const std::string& path) {
@@ -66,7 +66,7 @@ Folder::Folder(std::string path) : path_(std::move(path)) {
   }
 }
 
-// What a router uses that was started again with the same folder stays.
+// Files of a router that was started again with the same folder are kept.
 Folder::~Folder() {
   const bool is_shared =
       flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;

@@ -12,8 +12,8 @@ namespace fairlead::router {
 /// time, so that other routers see that it is in use.
 class Folder {
  public:
-  /// Makes it, or takes that of an earlier router. Folders next to it whose routers were
-  /// killed are removed first.
+  /// Makes it, or reuses that of an earlier router. Folders next to it whose routers were killed
+  /// are removed first.
   /// @throws InputError  it cannot be made, or is not only this user's
   explicit Folder(std::string path);
   ~Folder();

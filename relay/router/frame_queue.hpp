@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that wait for one connection: bounded, so that a slow hop slows down those who send to it.
+// Frames that wait for one connection: bounded, so that a slow hop slows down its senders.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -36,10 +36,11 @@ struct Frame {
 
 class FrameQueue {
  public:
-  /// A frame more may come, for each of those who have asked for space at the same time.
+  /// Each of those that asked for space at the same time may add one more frame.
   static constexpr std::size_t kMaxBytes = std::size_t{4} * 1024 * 1024;
-  /// One that was full for so long, while the other end took nothing, has no space until it takes
-  /// something: frames are dropped rather than hold up those to others, since senders repeat them.
+  /// If a queue was full for this long, and the other end took nothing, it has no space until the
+  /// other end takes something. Its frames are dropped, so that they do not delay frames to others;
+  /// senders repeat them.
   static constexpr std::chrono::seconds kStallTime{1};
 
   explicit FrameQueue(const asio::any_io_executor& executor)
@@ -50,7 +51,7 @@ class FrameQueue {
   [[nodiscard]] bool is_closed() const { return is_closed_; }
   [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
 
-  /// The other end has taken something of what is being sent.
+  /// The other end has taken some of the bytes that are being sent.
   void restart_stall_time() { stalls_at_ = Clock::now() + kStallTime; }
   /// Frames of a closed queue are dropped.
   void push(Frame frame);
@@ -63,7 +64,7 @@ class FrameQueue {
 
   /// Whether all has been sent, and the next frame could be sent at once.
   [[nodiscard]] bool is_idle() const { return is_awaited_ && frames_.empty() && !is_held_; }
-  /// From now on nothing can be taken: another one sends this frame by itself.
+  /// From now on no frame can be taken: the caller sends this frame itself.
   /// @pre is_idle()
   void hold(const relay::FrameHeader& header);
   /// Ends `hold`.
@@ -77,7 +78,7 @@ class FrameQueue {
 
   std::deque<Frame> frames_;
   std::size_t size_bytes_ = 0;
-  // With what is being sent.
+  // Including the bytes that are being sent.
   std::map<std::uint32_t, std::size_t> ahead_bytes_of_rank_;
   std::size_t ahead_bytes_ = 0;
   std::vector<std::pair<std::uint32_t, std::size_t>> being_sent_;

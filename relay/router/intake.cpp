@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes what a socket has.
+// Reads all that a socket has.
 #include "router/intake.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes from a socket: many frames with one system call, into a pipe, and out of that piece by
+// Reads from a socket: many frames with one system call into a pipe, and from the pipe piece by
 // piece. A call to a pipe costs less than one to a TCP socket, which may send an ack.
 #pragma once
 
@@ -15,13 +15,13 @@ namespace fairlead::router {
 
 class Intake {
  public:
-  /// What is taken at once at most.
+  /// Maximum number of bytes that are read at once.
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
 
   explicit Intake(std::shared_ptr<PipePool> pipes) : pipes_(std::move(pipes)) {}
 
-  /// Fills the rest of a buffer; the span keeps what is missing. Without a pipe it comes from the
-  /// socket itself.
+  /// Fills the rest of a buffer; the span is reduced to the missing part. Without a pipe the bytes
+  /// come from the socket itself.
   [[nodiscard]] Progress read(int socket, std::span<std::byte>& rest);
   /// Moves bytes into another pipe without a copy.
   /// @param missing_bytes  lowered by what was moved
@@ -32,10 +32,11 @@ class Intake {
   [[nodiscard]] std::size_t size_bytes() const { return pipe_ ? pipe_->size_bytes() : 0; }
   /// Whether there is a pipe to take something into.
   [[nodiscard]] bool has_pipe();
-  /// Takes what the socket has, until there are so many bytes or the pipe is full.
+  /// Reads from the socket until this many bytes are here, the socket has no more, or the pipe is
+  /// full.
   /// @pre has_pipe()
   [[nodiscard]] Progress fill(int socket, std::size_t least_bytes);
-  /// Moves what is in the pipe into another socket.
+  /// Moves the bytes in the pipe into another socket.
   /// @param missing_bytes  lowered by what was moved; more of it is expected to follow
   /// @return blocked if the other socket is not ready
   [[nodiscard]] Progress pass(int to_socket, std::size_t& missing_bytes);

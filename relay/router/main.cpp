@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fairlead-router: listens, says where, and forwards until its standard input ends. The process
-// that starts it holds the other end of that pipe, so it does not outlive that process.
+// fairlead-router: listens, prints its port, and forwards until its standard input ends. The
+// process that starts it holds the other end of that pipe, so it does not outlive that process.
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes into a socket: several frames with one system call, gathered in a pipe; without a pipe
-// each part by itself.
+// Writes to a socket: several frames with one system call, gathered in a pipe; without a pipe each
+// part separately.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ class Output {
   /// @param pipe  may be none
   Output(int socket, PipePool::Lease pipe) : socket_(socket), pipe_(std::move(pipe)) {}
 
-  /// Takes the rest of a buffer; the span keeps what it could not take.
-  /// @param has_more  what follows at once may go into the same packet
+  /// Takes the rest of a buffer; the span is reduced to the part that was not taken.
+  /// @param has_more  more data follows at once, which may share the packet
   [[nodiscard]] Progress write(std::span<const std::byte>& rest, bool has_more);
   /// Takes all of a pipe without a copy.
   [[nodiscard]] Progress move(Pipe& from, bool has_more);
-  /// Sends what is still here.
+  /// Sends the bytes that are still buffered.
   [[nodiscard]] Progress flush() { return drain(false); }
 
  private:

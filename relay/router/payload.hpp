@@ -23,9 +23,9 @@ class Payload {
 
   /// Receives the bytes that have arrived at the socket, those beyond a pipe's space into memory.
   [[nodiscard]] Progress receive(Intake& intake, int socket);
-  /// Puts zeros in the place of what has not come.
+  /// Fills the missing bytes with zeros.
   void pad();
-  /// Gives what the output takes of it.
+  /// Writes as much of it as the output takes.
   /// @pre it has been received
   [[nodiscard]] Progress send(Output& output, bool has_more);
 
@@ -33,7 +33,7 @@ class Payload {
   void allocate_rest();
 
   std::size_t missing_bytes_ = 0;
-  // What comes first, and what comes after it.
+  // The first part, and the part after it.
   PipePool::Lease pipe_;
   std::unique_ptr<std::byte[]> memory_;
   std::span<std::byte> missing_;

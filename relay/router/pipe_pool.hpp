@@ -48,7 +48,7 @@ class Pipe {
 /// Pipes of one thread.
 class PipePool : public std::enable_shared_from_this<PipePool> {
  public:
-  /// After the system has refused one, it is not asked for so long.
+  /// After the system has refused a pipe, none is requested for this time.
   static constexpr std::chrono::seconds kRetryTime{1};
 
   struct Return {
@@ -76,7 +76,8 @@ class PipePool : public std::enable_shared_from_this<PipePool> {
 /// Those of a router. All slots together are 10240; a user without privileges may have 16384
 /// (/proc/sys/fs/pipe-user-pages-soft).
 struct Pipes {
-  /// So many slots hold a segment that came in packets of 1500 bytes, in parts that are not joined.
+  /// This many slots hold a segment that came in packets of 1500 bytes, in parts that are not
+  /// joined.
   static constexpr int kPayloadSlots = 64;
   /// A full queue of segments, and those that are being sent and read.
   static constexpr std::size_t kMaxPayloads = 96;

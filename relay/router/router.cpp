@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::chrono::seconds kSweepInterval{1};
 constexpr std::size_t kMaxRequestBytes = 4096;
-// A host whose router does not answer is left alone for so long.
+// No new connection is made for this long to a host whose router does not answer.
 constexpr std::chrono::milliseconds kRetryTime{250};
 
 template <class Acceptor, class Endpoint>
@@ -51,8 +51,8 @@ std::shared_ptr<asio::local::stream_protocol::acceptor> listening_at(asio::io_co
   return acceptor;
 }
 
-// Does something unless the timer ends before. At the last moment it may be done all the same,
-// after its end, so `action` has to own what it needs.
+// Does something unless the timer is cancelled first. The action may still run just after the
+// cancellation, so `action` has to own what it needs.
 template <class Action>
 asio::steady_timer after(asio::io_context& context, Clock::duration time, Action action) {
   asio::steady_timer timer(context, time);
@@ -138,7 +138,7 @@ void Router::collect_addresses() {
   }
 }
 
-// Those that are being admitted or made meanwhile are not enlisted any more.
+// Connections that are being admitted or made meanwhile are not added any more.
 void Router::ActiveJob::close() {
   is_over = true;
   for (const auto& each : connections) {
@@ -146,7 +146,8 @@ void Router::ActiveJob::close() {
   }
 }
 
-// Each acceptor has callers of its own: those over TCP keep out no process of this host.
+// Each acceptor counts its own callers, so that those over TCP cannot exclude a process of this
+// host.
 template <class Acceptor>
 asio::awaitable<void> Router::accept_all(std::shared_ptr<Acceptor> acceptor, Serve serve) {
   const auto callers = std::make_shared<Callers>(kMaxHandshakes);
@@ -192,7 +193,7 @@ asio::awaitable<void> Router::admit(SocketPtr socket, CallersPtr callers, relay:
   ++counters_.accepted_connections;
   if (role == relay::Role::process) {
     pacer_.serve(connection);
-    // A process that comes again has lost its first connection.
+    // A process that connects again has lost its first connection.
     if (const ConnectionPtr former = std::exchange(job->processes[index], connection)) {
       former->close();
     }
@@ -201,7 +202,7 @@ asio::awaitable<void> Router::admit(SocketPtr socket, CallersPtr callers, relay:
   co_await read_all(job, connection, role, index);
   connection->close();
   if (role != relay::Role::process) co_return;
-  // The process may have come again, and gone again.
+  // The process may have connected again, and ended again.
   const auto found = job->processes.find(index);
   if (found != job->processes.end() && found->second == connection) job->processes.erase(found);
 }
@@ -247,8 +248,8 @@ asio::awaitable<void> Router::read_all(JobPtr job, ConnectionPtr from, relay::Ro
     if (role == relay::Role::router) relay::note_return(*header, clock_us());
     const ConnectionPtr next = next_connection(job, *header);
     if (!is_delivered(*job, *header)) relay::stamp_departure(*header, clock_us());
-    // A process needs the whole frame in any case; one that arrives slowly would hold up those that
-    // come to it by faster paths.
+    // A process needs the whole frame in any case. A frame that arrives slowly would delay frames
+    // that reach the process by faster paths.
     if (next && !is_delivered(*job, *header) && from->may_pass(*header, *next)) {
       if (!co_await from->pass(*header, *next)) co_return;
       count(*job, *header);
@@ -272,14 +273,14 @@ asio::awaitable<void> Router::read_all(JobPtr job, ConnectionPtr from, relay::Ro
   }
 }
 
-// A process sends under its own rank, a router what is meant for this host.
+// A process may send only under its own rank, a router only frames for this host.
 bool Router::may_come_from(const ActiveJob& job, const relay::FrameHeader& header, relay::Role role,
                            std::uint32_t index) {
   if (role == relay::Role::process) return header.hop == 0 && header.src_rank == index;
   return header.hops[header.hop] == job.job.host;
 }
 
-// Steps over this host, which is the next hop of what came from another router.
+// Advances past this host, which is the next hop of a frame from another router.
 Router::ConnectionPtr Router::next_connection(const JobPtr& job, relay::FrameHeader& header) {
   while (header.hops[header.hop] == job->job.host) {
     if (header.hop + 1 == header.num_hops) {
@@ -291,7 +292,7 @@ Router::ConnectionPtr Router::next_connection(const JobPtr& job, relay::FrameHea
   return connection_to(job, header);
 }
 
-// Whether the next one is a process of this host, after the step over it.
+// Whether the next hop is a process of this host, after this step.
 bool Router::is_delivered(const ActiveJob& job, const relay::FrameHeader& header) {
   return header.hops[header.hop] == job.job.host;
 }
@@ -324,7 +325,7 @@ Router::ConnectionPtr Router::connection_to(const JobPtr& job, const relay::Fram
   return kept;
 }
 
-// Frames may be put into the queue at once; if there is no answer, they are lost.
+// Frames may be queued before the other end answers; if it never does, they are lost.
 asio::awaitable<void> Router::connect(JobPtr job, ConnectionPtr connection, std::uint16_t host) {
   const Peer& peer = job->job.peers[host];
   Socket& socket = connection->socket();
@@ -350,7 +351,7 @@ asio::awaitable<void> Router::connect(JobPtr job, ConnectionPtr connection, std:
     co_return;
   }
   start_writing(connection);
-  // Nothing is expected, so this ends with the connection.
+  // The other end sends nothing, so this ends with the connection.
   bool is_garbage = false;
   co_await connection->read_header(is_garbage);
   connection->close();
@@ -374,7 +375,7 @@ bool Router::enlist(ActiveJob& job, const ConnectionPtr& connection) {
   return true;
 }
 
-// Drops connections whose peer takes nothing of what is sent.
+// Drops connections whose other end takes no bytes.
 asio::awaitable<void> Router::sweep() {
   asio::error_code cancelled;
   while (!cancelled) {

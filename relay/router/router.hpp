@@ -101,7 +101,7 @@ class Router {
 
   asio::io_context& context_;
   std::size_t max_connections_of_job_;
-  // Shared, since what is under way may end after the router.
+  // Shared, since operations in progress may end after the router.
   Pipes pipes_;
   std::map<relay::JobId, JobPtr> jobs_;
   /// Addresses of the hosts of all jobs.

@@ -42,7 +42,7 @@ bool is_cpu_quota(std::string_view text) {
 
 bool has_cpu_quota() {
   // Lines "0::/path" (version 2) and "N:cpu,cpuacct:/path" (version 1). In a container the paths
-  // may be the host's, and its own group is the root of what it sees.
+  // may be the host's, and its own group is then the root that it sees.
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     const bool is_version_2 = line.starts_with("0::");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether this machine has cores that nothing wants to use.
+// Whether this machine has idle cores.
 #pragma once
 
 #include <bitset>
@@ -12,8 +12,8 @@
 
 namespace fairlead::router {
 
-/// The tasks of the machine that run or want to, in the text of /proc/loadavg (proc(5)). None where
-/// that is not counted: this task itself runs.
+/// The number of runnable tasks of the machine, from the text of /proc/loadavg (proc(5)). Since
+/// this task itself runs, 0 means that they are not counted; then none.
 [[nodiscard]] std::optional<int> parse_num_running(std::string_view text);
 [[nodiscard]] std::optional<int> num_running();
 
@@ -24,7 +24,7 @@ namespace fairlead::router {
 [[nodiscard]] bool has_cpu_quota();
 
 /// Cores that this process may use without taking anything from others: 0 where its processor time
-/// is limited, since what it uses for itself the other processes in that limit lack.
+/// is limited, since the other processes under that limit would lack the time that it uses.
 [[nodiscard]] int num_own_cores();
 
 /// Keeps some samples of how many tasks are runnable. One sample decides nothing: just after a
@@ -33,7 +33,7 @@ class SpareCores {
  public:
   static constexpr std::chrono::milliseconds kLookInterval{5};
   static constexpr std::size_t kLooks = 16;
-  /// Maximum number of these looks that found more tasks than cores.
+  /// Maximum number of these samples that found more tasks than cores.
   static constexpr std::size_t kMaxCrowdedLooks = 7;
 
   /// @param num_cores as by `num_own_cores`.
@@ -46,7 +46,7 @@ class SpareCores {
 
  private:
   int num_cores_;
-  /// Whether each of the last looks found more tasks than cores.
+  /// Whether each of the last samples found more tasks than cores.
   std::bitset<kLooks> crowded_ = ~std::bitset<kLooks>{};
   Clock::time_point next_look_{};
 };

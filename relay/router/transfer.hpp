@@ -19,11 +19,11 @@ enum class Progress : std::uint8_t {
 /// Progress of a system call that has failed.
 [[nodiscard]] Progress progress_after_error();
 
-/// Fills the rest of a buffer; the span keeps what is missing.
+/// Fills the rest of a buffer; the span is reduced to the missing part.
 [[nodiscard]] Progress receive(int socket, std::span<std::byte>& rest);
 
-/// Sends the rest of a buffer; the span keeps what is missing.
-/// @param has_more  what follows at once may go into the same packet
+/// Sends the rest of a buffer; the span is reduced to the unsent part.
+/// @param has_more  more data follows at once, which may share the packet
 [[nodiscard]] Progress send(int socket, std::span<const std::byte>& rest, bool has_more);
 
 }  // namespace fairlead::router

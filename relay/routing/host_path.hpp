@@ -7,10 +7,10 @@
 
 namespace fairlead::relay {
 
-/// What MCM's table knows of a path (mcm_rule.hpp).
+/// How MCM's rule uses a path (mcm_rule.hpp).
 enum class PathUse : std::uint8_t {
   none,
-  /// It was searched, and messages do not take it yet.
+  /// A search has found it, and messages do not take it yet.
   found,
   /// Messages take it while latency is high.
   open,

@@ -7,7 +7,7 @@
 namespace fairlead::relay {
 namespace {
 
-// Single segments meet a queue by chance; the first one says more than the plan does.
+// Single segments may meet a queue by chance. Still the first measured one is better than the plan.
 constexpr double kHopSampleWeight = 0.25;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MCM's path table: what a segment takes from each host to each other one. A path takes what its
-// hops take together, as the paper adds the legs of its ping-pong.
+// MCM's path table: the time of a segment from each host to each other one. The time of a path is
+// the sum over its hops, as the paper adds the legs of its ping-pong.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct LinkLatency {
   double latency_s;
 };
 
-/// Pure. Without hosts it learns nothing.
+/// No side effects. Without hosts it stays unchanged.
 class LinkTable {
  public:
   LinkTable() = default;
@@ -25,9 +25,9 @@ class LinkTable {
   explicit LinkTable(std::vector<std::vector<double>> latency_s);
 
   [[nodiscard]] bool is_empty() const { return latency_s_.empty(); }
-  /// What a segment takes from `src` by these hosts.
+  /// The time of a segment from `src` by these hosts.
   [[nodiscard]] double path_s(std::uint16_t src, std::span<const std::uint16_t> hops) const;
-  /// An ack has brought what a segment took over each hop.
+  /// An ack has brought the time of a segment over each hop.
   /// @param hops_s  as many as hops
   void learn(std::uint16_t src, std::span<const std::uint16_t> hops,
              std::span<const double> hops_s);

@@ -46,7 +46,7 @@ double McmRule::latency_s(std::size_t path) const {
   return links_->path_s(host_, planned_[path].hops);
 }
 
-// By the best path: so thresholds are the same for all paths of a pair.
+// Relative to the best path, so that thresholds are the same for all paths of a pair.
 double McmRule::unloaded_s(std::uint64_t bytes) const {
   double least_s = std::numeric_limits<double>::infinity();
   for (const HostPath& path : planned_) least_s = std::min(least_s, transfer_s(path, bytes));
@@ -58,7 +58,7 @@ Zone McmRule::zone_of(double ratio) const {
   return ratio >= zones_.medium_ratio ? Zone::medium : Zone::low;
 }
 
-// The daemon takes all messages, on the standard path, too: else no latency would be known.
+// All messages go by routers, also on the standard path. Otherwise no latency would be known.
 TransferMode McmRule::next(std::uint64_t /*bytes*/, Time /*now*/) {
   return TransferMode::striped;
 }
@@ -81,7 +81,7 @@ std::optional<std::size_t> McmRule::choose(std::span<PathState> paths, TransferM
   return taken;
 }
 
-// By chance, in proportion to 1 / latency, as in DRB.
+// Randomly, with weights 1 / latency, as in DRB.
 std::optional<std::size_t> McmRule::draw(std::span<const PathState> paths, Time now) {
   std::vector<double> weights(paths.size(), 0.0);
   bool has_any = false;
@@ -95,7 +95,7 @@ std::optional<std::size_t> McmRule::draw(std::span<const PathState> paths, Time 
   return drawn(random_);
 }
 
-// A path that does not answer is beyond every threshold.
+// A path that does not answer counts as above all thresholds.
 std::optional<std::size_t> McmRule::any_that_answers(std::span<const PathState> paths, Time now) {
   std::optional<std::size_t> best;
   for (std::size_t path = 0; path < paths.size(); ++path) {
@@ -128,8 +128,8 @@ void McmRule::search() {
   if (best && latency_s(*best) < latency_s(standard_)) use_of_path_[*best] = PathUse::found;
 }
 
-// What was found in the zone medium is opened here only: "in low and medium latency areas we do
-// not open new paths" (section 2.1).
+// A path that was found in the zone medium is opened only here: "in low and medium latency areas we
+// do not open new paths" (section 2.1).
 void McmRule::open_found() {
   std::ranges::replace(use_of_path_, PathUse::found, PathUse::open);
 }

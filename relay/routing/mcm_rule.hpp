@@ -20,8 +20,9 @@ enum class Zone : std::uint8_t { low, medium, high };
 
 class McmRule final : public PathRule {
  public:
-  /// @param planned  of the pair, the direct one first; those of an earlier run have their use
-  /// @param links   what segments take, which acks renew
+  /// @param planned  paths of the pair, the direct one first; those of an earlier run have their
+  /// former use
+  /// @param links   times of segments, which acks update
   /// @param host    the sender's
   /// @param seed    of the choice among open paths
   McmRule(std::vector<HostPath> planned, const Zones& zones, std::shared_ptr<const LinkTable> links,

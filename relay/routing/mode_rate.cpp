@@ -12,7 +12,7 @@ ModeRate ModeRate::preferred() const {
 }
 
 void ModeRate::learn(std::uint64_t bytes, double seconds) {
-  // A small message is mostly latency, which says nothing of the rate.
+  // The time of a small message is mostly latency, which does not show the rate.
   const double busy_s = std::max({seconds - latency_s_, 0.25 * seconds, 1e-6});
   last_Bps_[num_learned_ % last_Bps_.size()] = static_cast<double>(bytes) / busy_s;
   ++num_learned_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What whole messages take in each transfer mode to a host.
+// The times of whole messages in each transfer mode to a host.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 
 namespace fairlead::relay {
 
-/// What whole messages took in one mode: the median of the last three, so that one of them that was
-/// disturbed decides nothing; the fastest until there are three, since the first ones open
-/// connections; the plan before there is any.
+/// The time of whole messages in one mode: the median of the last three, so that a single disturbed
+/// one has no effect; the fastest until there are three, since the first ones open connections; the
+/// planned time before there is any.
 class ModeRate {
  public:
   ModeRate(double planned_Bps, double latency_s)
@@ -21,7 +21,7 @@ class ModeRate {
   [[nodiscard]] ModeRate preferred() const;
 
   void learn(std::uint64_t bytes, double seconds);
-  /// What was learned is not true any more.
+  /// Discards the measured times, which are out of date.
   void forget() { num_learned_ = 0; }
   [[nodiscard]] std::size_t num_learned() const { return num_learned_; }
   [[nodiscard]] double expected_s(std::uint64_t bytes) const;

@@ -16,7 +16,7 @@ namespace fairlead::relay {
 enum class TransferMode : std::uint8_t {
   /// The MPI carries it.
   mpi,
-  /// By routers, on the direct path alone: shows what the direct path is worth now.
+  /// By routers, on the direct path alone: times the direct path.
   direct,
   /// By routers, on all connections of the direct path.
   parallel,
@@ -26,7 +26,7 @@ enum class TransferMode : std::uint8_t {
   striped,
 };
 
-/// No message is late before it has taken so long: less may be the machine's own delays.
+/// No message counts as late before this time: a shorter delay may come from the machine.
 inline constexpr std::chrono::milliseconds kLeastLate{50};
 
 /// Pure: no sockets, no threads, no clock.
@@ -49,16 +49,16 @@ class PathRule {
                                                           std::optional<std::size_t>& taken) = 0;
   /// Whether all segments of a message take one path. Those of another message may have space then.
   [[nodiscard]] virtual bool is_one_path_a_message() const { return false; }
-  /// Messages by routers in this mode have taken so long, from the first byte to now.
+  /// Messages by routers in this mode have taken this long, from the first byte to now.
   virtual void learn(TransferMode mode, std::uint64_t bytes, double seconds, Time now) = 0;
   /// The time of a message by routers in this mode cannot be used: others in other modes
   /// overlapped.
   virtual void miss(TransferMode /*mode*/, std::uint64_t /*bytes*/, Time /*now*/) {}
-  /// Messages in this mode are not over after so long. Where that is far more than usual, the rule
-  /// learns so at once, not when they have arrived.
+  /// Messages in this mode have not arrived after this time. Where that is far longer than usual,
+  /// the rule can react before they arrive.
   /// @param bytes  of the message that is to arrive next
-  /// @param arrived_bytes  of them, and of those behind, in this time
-  /// @return the mode of what has not been sent yet; none: it stays
+  /// @param arrived_bytes  of these messages and later ones, in this time
+  /// @return the mode of the segments that are not sent yet; none: unchanged
   [[nodiscard]] virtual std::optional<TransferMode> leave_if_late(TransferMode /*mode*/,
                                                                   std::uint64_t /*bytes*/,
                                                                   std::uint64_t /*arrived_bytes*/,
@@ -68,14 +68,16 @@ class PathRule {
   }
   /// Whether a trial of this mode is not over: messages that overlap with it go in the same mode.
   [[nodiscard]] virtual bool is_trying(TransferMode /*mode*/) const { return false; }
-  /// So long after a message in this mode, also by the MPI, the program has sent the next one like
-  /// it.
+  /// The interval after which the program has sent the next message of this size; the mode, which
+  /// may be the MPI, is that of the earlier one.
   virtual void add_interval(TransferMode /*mode*/, double /*interval_s*/, Time /*now*/) {}
   /// The program sends such messages more slowly than before: the network may have changed.
   virtual void note_slowdown(Time /*now*/) {}
-  /// The last gap between such messages was far longer than those before: the same, at once.
+  /// The last interval between such messages was far longer than those before. The rule treats it
+  /// as above, at once.
   virtual void note_long_gap(Time /*now*/) {}
-  /// Messages follow after a time without any: the first of them takes the path that served before.
+  /// Messages follow after a time without any. The first of them takes the path that was used
+  /// before.
   /// @return whether that time is a pause of the program, which shows nothing of the network
   [[nodiscard]] virtual bool resume(Time /*now*/) { return false; }
   /// The use of each path, for later runs; empty where nothing is to be kept.

@@ -11,9 +11,9 @@
 namespace fairlead::relay {
 namespace {
 
-// A router has so many to all others, where each takes as many of it: together half of what a
-// router keeps for a job (Router::kMaxConnectionsOfJob), since paths by relays need connections,
-// too.
+// A router opens at most this many to all others, and accepts as many from them. Together that is
+// half of the connections that a router keeps for a job (Router::kMaxConnectionsOfJob). The other
+// half is for paths by relays.
 constexpr std::size_t kMaxConnectionsOfHost = 1024;
 
 ModeRates planned_rates(const std::vector<HostPath>& paths, double capacity_Bps) {
@@ -27,11 +27,11 @@ ModeRates planned_rates(const std::vector<HostPath>& paths, double capacity_Bps)
   const ModeRate striped(std::min(rate_Bps, capacity_Bps), latency_s);
   if (paths.empty()) return {striped, striped};
   ModeRates planned{{paths.front().bandwidth_Bps, paths.front().latency_s}, striped};
-  // Nothing is expected of further connections before they are tried: most networks limit pairs of
-  // hosts, or interfaces.
+  // No gain is expected of further connections before they are tried: most networks limit pairs of
+  // hosts or interfaces, not connections.
   const auto is_further = [](const HostPath& path) { return path.connection > 0; };
   if (std::ranges::any_of(paths, is_further)) planned.parallel = planned.direct;
-  // The plan's paths come the best one first.
+  // The plan lists the best path first.
   const auto best = std::ranges::find_if_not(paths, &HostPath::is_direct);
   if (best != paths.end()) planned.relayed = ModeRate(best->bandwidth_Bps, best->latency_s);
   return planned;

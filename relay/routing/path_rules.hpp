@@ -15,8 +15,8 @@ namespace fairlead::relay {
 
 [[nodiscard]] std::optional<RuleName> parse_rule_name(std::string_view text);
 
-/// The paths among which a rule chooses: those of the plan, and for `trials` the direct one by each
-/// further connection, of which there are fewer with many hosts.
+/// The paths among which a rule chooses: those of the plan, and for `trials` the direct path once
+/// more for each further connection. With many hosts there are fewer further connections.
 /// @param planned  the direct one first
 [[nodiscard]] std::vector<HostPath> with_connections(RuleName name, std::vector<HostPath> planned,
                                                      std::size_t num_hosts);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kLeastWindowBytes = std::uint64_t{512} << 10U;
 constexpr std::chrono::milliseconds kLongestClosing{8000};
-// Rate of a connection with the receiver, of which nothing is known.
+// Assumed rate of a connection with the receiver before it was used.
 constexpr double kUnknownRate_Bps = 1e8;
 // New samples have this weight.
 constexpr double kSampleWeight = 0.25;
@@ -59,17 +59,18 @@ bool PathState::is_stale(Time now) const {
 
 void PathState::learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double took_s,
                       double held_s) {
-  // Some of it is the bytes' own, also where the plan expects a longer latency.
+  // Part of the time is that of the bytes, also where the plan expects a longer latency.
   const double sample_s = std::min(planned.latency_s + held_s, 0.75 * took_s);
   latency_s += kSampleWeight * (sample_s - latency_s);
   const double busy_s = std::max(took_s - sample_s, 1e-6);
   const double least_Bps = static_cast<double>(bytes_ahead) / busy_s;
-  // Less than a whole segment takes as long as processes take to wake: on a busy machine that would
-  // be a rate of some bytes per second, by which a larger message would time out after hours.
+  // The time of less than a whole segment is mostly the time in which processes wake up. On a busy
+  // machine that would give a rate of some bytes per second, and the timeout of a larger message
+  // would be hours.
   const bool is_whole = bytes_ahead >= kMaxSegmentBytes;
   const double most_Bps = is_whole ? least_Bps : kMaxSegmentBytes / busy_s;
-  // A single segment says more of the latency than of the rate, except where it is much faster than
-  // the path was known to be: it has recovered.
+  // A single segment shows the latency rather than the rate. But if it is much faster than the
+  // known rate, the path has recovered.
   const bool has_recovered = least_Bps > kRecoveredRatio * rate_Bps;
   if (most_Bps < rate_Bps) {
     rate_Bps += kSampleWeight * (most_Bps - rate_Bps);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sender knows of one path to one host.
+// A sender's estimates of one path to one host.
 #pragma once
 
 #include <chrono>
@@ -13,18 +13,18 @@ using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 
 struct PathState {
-  /// A path that was idle for so long may have its rate of the plan again.
+  /// A path that was idle for this long may have its planned rate again.
   static constexpr std::chrono::seconds kForgetTime{2};
-  /// For so long a path that does not answer is closed at first.
+  /// How long a path that does not answer is closed the first time.
   static constexpr std::chrono::milliseconds kFirstClosing{500};
 
   HostPath planned{};
   /// Bytes that are not acknowledged.
   std::uint64_t in_flight_bytes = 0;
-  /// Learned from acks; at first that of the plan.
+  /// Estimated from acks; at first the planned one.
   double rate_Bps = 0.0;
-  /// That of the plan, and what routers make frames wait for those of other processes: learned
-  /// from the times of each hop that acks bring back.
+  /// The planned latency, plus the time for which frames wait at routers for those of other
+  /// processes. It is estimated from the times of each hop that acks return.
   double latency_s = 0.0;
   /// Whether acks have given a rate or a latency.
   bool has_learned = false;
@@ -35,32 +35,32 @@ struct PathState {
 
   /// By the plan.
   [[nodiscard]] static PathState by(const HostPath& path, Time now);
-  /// A connection with the receiver, of which nothing is known.
+  /// For a connection with the receiver that was not used yet.
   [[nodiscard]] static PathState without_routers(Time now);
 
-  /// Whether it has not failed to answer, lately.
+  /// False for some time after the path did not answer.
   [[nodiscard]] bool is_open(Time now) const { return now >= closed_until; }
-  /// Whether one more segment keeps it busy rather than waits before it.
+  /// Whether one more segment would be sent at once, and not wait in a queue.
   [[nodiscard]] bool has_space(std::uint64_t bytes) const;
-  /// Whether it was idle for so long that what is known of it may be old.
+  /// Whether it was idle for so long that its estimates may be out of date.
   [[nodiscard]] bool is_stale(Time now) const;
 
-  /// When a segment would arrive that is sent now.
+  /// When a segment that is sent now would arrive.
   [[nodiscard]] double expected_s(std::uint64_t bytes) const;
-  /// The same, where a path that was idle is given one segment as if it were as planned: what is
-  /// known of it counts until this one shows more.
+  /// The same, but a path that was idle gets one segment as if it were as planned. Its estimates
+  /// hold until the ack of this segment.
   [[nodiscard]] double optimistic_s(std::uint64_t bytes, Time now) const;
-  /// The same of a segment that does not wait for those in flight.
+  /// The same for a segment that does not wait for those in flight.
   [[nodiscard]] double unqueued_s(std::uint64_t bytes, Time now) const;
 
   /// A segment was acknowledged.
   /// @param bytes_ahead  that were in flight as it was sent, with its own
   /// @param held_s  that routers held it up because of frames of other processes
   void learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double took_s, double held_s);
-  /// A segment is not acknowledged after so long.
+  /// A segment has no ack after this time.
   /// @param bytes_ahead  as above
   void learn_late(std::uint64_t bytes_ahead, double seconds);
-  /// It does not answer: it is left for a while, at each repetition for longer.
+  /// It does not answer: it is closed for a while, for longer each time.
   void close(Time now);
 };
 

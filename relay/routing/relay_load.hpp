@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether others fill what relays need, by what messages over the best relay alone take.
+// Detects load of others on the interfaces that relays need, by the times of messages over the best
+// relay alone.
 #pragma once
 
 #include <algorithm>
@@ -12,17 +13,18 @@ namespace fairlead::relay {
 /// Pure: no clock. While there is load a message takes one path, not several.
 class RelayLoad {
  public:
-  /// It begins where the relay takes so many times what the plan expects, and ends where it takes
-  /// less than the second one: what its own stripes add must not make it come and go.
+  /// Load begins where messages over the relay take this many times the planned time, and ends
+  /// below the second factor. The two differ, so that the load of the job's own stripes does not
+  /// switch it on and off.
   static constexpr double kBegins = 1.5;
   static constexpr double kEnds = 1.2;
-  /// What is known of a load is true for so long, then, if it has come back soon, for twice as
-  /// long, up to the second one. It does not end in the first eighth of this time.
+  /// Detected load counts for this time; if it returns soon, for twice as long, up to the second
+  /// limit. It does not end in the first eighth of this time.
   static constexpr std::chrono::milliseconds kInterval{8000};
   static constexpr std::chrono::milliseconds kLongestInterval{64000};
 
-  /// Messages over the relay alone take so many times what the plan expects. In a comparison
-  /// these follow each other soon, so one that was disturbed is corrected at once.
+  /// Messages over the relay alone take this many times the planned time. In a comparison they
+  /// follow each other soon, so a disturbed one is corrected at once.
   void update(double times_of_plan, bool is_comparing, Time now) {
     if (is_loaded_) {
       const bool may_end = is_comparing || now - since_ >= interval_ / 8;
@@ -37,7 +39,7 @@ class RelayLoad {
     is_loaded_ = false;
   }
   [[nodiscard]] bool is_loaded() const { return is_loaded_; }
-  /// @param least  so long at least
+  /// @param least  the load lasts at least this long
   [[nodiscard]] bool is_known(Time now, Clock::duration least = {}) const {
     return is_loaded_ && now - since_ < std::max<Clock::duration>(interval_, least);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rule chooses paths, and what the plan sets of it.
+// The rule that selects paths, and its settings in the plan.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@ namespace fairlead::relay {
 
 /// The rule by which messages take paths (path_rules.hpp).
 enum class RuleName : std::uint8_t {
-  /// Whole messages in each mode are tried now and then (trial_rule.hpp).
+  /// Compares whole messages in each mode from time to time (trial_rule.hpp).
   trials,
   /// MCM's zones and thresholds (mcm_rule.hpp).
   mcm,
 };
 
-/// Where the zones of `mcm` begin, as times of what a message takes without load on the pair's best
-/// path.
+/// Where the zones of `mcm` begin, as multiples of the time that a message takes without load on
+/// the pair's best path.
 struct Zones {
   double medium_ratio = 2.0;
   double high_ratio = 4.0;

@@ -8,10 +8,10 @@
 
 namespace fairlead::relay {
 
-/// The intervals between a message in one mode and the next one: the last two.
+/// The last two intervals between a message in one mode and the next message.
 class SendIntervals {
  public:
-  /// One is so many times as fast as another.
+  /// Ratio at which intervals count as far shorter than others.
   static constexpr double kFarFaster = 2.0;
 
   void add(double interval_s) { intervals_s_[num_intervals_++ % intervals_s_.size()] = interval_s; }

@@ -18,7 +18,7 @@ bool SlowdownDetector::add_message(Time now, Time since) {
   gaps_s_[num_gaps_ % kGaps] = gap_s;
   ++num_gaps_;
   if (!is_slower()) return false;
-  // What is usual now has to be learned.
+  // The usual interval has to be measured anew.
   num_gaps_ = 0;
   return true;
 }

@@ -10,24 +10,24 @@
 
 namespace fairlead::relay {
 
-/// Statistics of the intervals between messages that are alike: to one rank, of about one size.
-/// Pure.
+/// Statistics of the intervals between messages of one class: to one rank, of about one size. Pure.
 class SlowdownDetector {
  public:
-  /// Two of the last gaps are each so many times the longest before them. One alone may be a lost
+  /// Ratio of each of two recent gaps to the longest before them. A single one may be a lost
   /// packet.
   static constexpr double kMuch = 2.0;
-  /// All of the last gaps are so many times the usual one.
+  /// Ratio of all of the last gaps to the usual one.
   static constexpr double kSome = 1.3;
-  /// One gap that is so many times the longest before it shows a slowdown at once.
+  /// A single gap of this many times the longest before it shows a slowdown at once.
   static constexpr double kFar = 5.0;
 
   /// A message is about to be sent.
   /// @param since  a gap that begins before has a pause of the program in it, and is left out
   /// @return whether the program has just become slower
   bool add_message(Time now, Time since = Time::min());
-  /// Whether the last gap alone is far longer than those before it. It may be a pause of the
-  /// program's own, or several lost packets, so the next ones are still compared with those.
+  /// Whether the last gap alone is far longer than the earlier ones. It may be a pause of the
+  /// program, or due to several lost packets, so the next gaps are still compared with the earlier
+  /// ones.
   [[nodiscard]] bool is_far_slower() const { return is_far_slower_; }
   /// Between the last two messages; nothing before the second one, and where it was left out.
   [[nodiscard]] std::optional<double> last_gap_s() const { return last_gap_s_; }

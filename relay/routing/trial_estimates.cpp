@@ -8,31 +8,31 @@
 namespace fairlead::relay {
 namespace {
 
-// So many messages in a mode decide a comparison.
+// Number of messages in a mode that decide a comparison.
 constexpr std::size_t kEnough = 3;
-// So many decide in a rehearsal against relays that the plan prefers: two of them may have been
-// late, since the last three count.
+// Number of messages that decide in a rehearsal against relays that the plan prefers. Only the last
+// three count, so two of them may have been late.
 constexpr std::size_t kEnoughAgainstPlan = 5;
-// A mode that is so many times as fast needs no further trials.
+// A mode that is this many times as fast needs no further trials.
 constexpr double kFarFaster = 2.0;
-// The first message in a mode also opens its connections: it is given a second one if it has taken
-// less than so many times what the direct path takes. Of several connections, from which the plan
-// expects nothing, the first message has to be no slower: where each is limited, to a fifth or a
-// tenth of an interface, eight carry far more than one.
+// The first message in a mode also opens its connections. A second message follows if the first
+// took less than this many times the time of the direct path. The plan expects nothing of several
+// connections, so there the first message must be no slower: where each connection is limited to a
+// fifth or a tenth of an interface, eight carry far more than one.
 constexpr double kFirstMessageRatio = 1.5;
 constexpr double kFirstParallelRatio = 1.0;
-// Where the plan expects nothing of relays, the direct path has to be so many times as slow as
-// planned before they are tried, as many as where the zone high of the rule `mcm` begins: less may
-// be the program's own messages to other hosts, which share the interface.
+// Where the plan expects nothing of relays, they are tried only when the direct path is this many
+// times as slow as planned. At this factor the zone high of the rule `mcm` begins, too. A smaller
+// factor may be due to the program's own messages to other hosts, which share the interface.
 constexpr double kSlowPath = 4.0;
-// A path that takes so many times what it took before has become slow.
+// A path that takes this many times its previous time has become slow.
 constexpr double kBecameSlow = 1.5;
-// The MPI has carried so many messages before a comparison is made again that found nothing.
+// A comparison that found no faster mode is repeated after the MPI has carried this many messages.
 constexpr int kSteady = 10;
-// Shorter messages by a relay take more than their bytes do, which does not show load.
+// A shorter message by a relay takes longer than its bytes do, so its time does not show load.
 constexpr std::uint64_t kLeastBytesUnderLoad = std::uint64_t{256} << 10U;
-// Nor is a message later than so many times what is planned, also where it usually takes longer:
-// what has arrived by then shows enough of the direct path.
+// A message is late at the latest after this many times the planned time, also where messages
+// usually take longer: the bytes that have arrived by then show enough of the direct path.
 constexpr double kFarFromPlan = 8.0;
 
 }  // namespace
@@ -55,7 +55,7 @@ ModeRate& TrialEstimates::rate_of(TransferMode mode) {
 double TrialEstimates::expected_s(TransferMode mode, std::uint64_t bytes) const {
   const ModeRate& rate = rate_of(mode);
   if (rate.num_learned() > 0 || rates_.direct.num_learned() == 0) return rate.expected_s(bytes);
-  // The plan is of a network without load; what slows the direct path may slow all modes.
+  // The plan describes a network without load. What slows the direct path may slow all modes.
   const double slowed = rates_.direct.expected_s(bytes) / rates_.direct.planned_s(bytes);
   const double planned_s = std::max(1.0, slowed) * rate.expected_s(bytes);
   // All paths together are no slower than the best of them.
@@ -65,9 +65,9 @@ double TrialEstimates::expected_s(TransferMode mode, std::uint64_t bytes) const 
                         : planned_s;
 }
 
-// What one connection takes without load, by the plan, if that is less than now: where messages
-// share an interface, eight connections take a greater share of it, from the program's own others,
-// and carry no more in all.
+// The planned time of one connection without load, if that is less than the current time. Where
+// messages share an interface, eight connections take a greater share of it from the program's
+// other messages, and carry no more in all.
 double TrialEstimates::one_connection_s(std::uint64_t bytes) const {
   return std::min(rates_.direct.expected_s(bytes), rates_.direct.planned_s(bytes));
 }
@@ -95,17 +95,18 @@ bool TrialEstimates::is_program_faster_with_relays(TransferMode by_relays,
          rate_of(by_relays).expected_s(bytes) < kMargin * rates_.direct.expected_s(bytes);
 }
 
-// A program that keeps its intervals in the mode that it takes would never find that others have
-// gone.
+// If the intervals of a program stay the same, nothing else would show that the load of others has
+// ended.
 bool TrialEstimates::may_contention_be_over(std::uint64_t bytes, Time now,
                                             Clock::duration least) const {
   return load_.is_loaded() && !load_.is_known(now, least) &&
          kMargin * rates_.striped.planned_s(bytes) < expected_s(best(bytes), bytes);
 }
 
-// A comparison may have been wrong, disturbed as the first messages of a program are, and a program
-// that has been slow from its beginning keeps its intervals. So it is made again where messages may
-// be what takes the time between two of them: else a trial would cost more than it could save.
+// A comparison may have been wrong, since the first messages of a program are easily disturbed. A
+// program that was slow from the start keeps its intervals, so these cause no new comparison.
+// Therefore it is repeated where messages may take most of the time between two of them. Elsewhere
+// a trial would cost more than it could save.
 bool TrialEstimates::may_mpi_be_slow(std::uint64_t bytes) const {
   return num_by_mpi_ >= kSteady &&
          mpi_intervals_.is_slower_than(kSlowPath * rates_.direct.planned_s(bytes));
@@ -122,10 +123,10 @@ void TrialEstimates::add_interval(TransferMode mode, double interval_s) {
     relays_intervals_.add(interval_s);
 }
 
-// Several paths together take a greater share of what is full than one does, from other jobs and
-// the program's own messages, and a relayed byte passes it twice. So each job alone gains by
-// stripes where all of them together lose. One path against another is a fair comparison (RFC
-// 6356, section 1: to do no harm).
+// On a full link several paths together get a greater share than one path, at the cost of other
+// jobs and of the program's own messages, and a relayed byte passes the link twice. So each job
+// alone gains by stripes where all of them together lose. One path against another is a fair
+// comparison (RFC 6356, section 1: to do no harm).
 bool TrialEstimates::learn_contention(std::uint64_t bytes, double seconds, bool is_comparing,
                                       Time now) {
   if (!relay_under_load_ || bytes < kLeastBytesUnderLoad) return false;
@@ -140,7 +141,7 @@ bool TrialEstimates::learn_contention(std::uint64_t bytes, double seconds, bool 
 
 // Connections are limited or not; only relays become better or worse.
 void TrialEstimates::begin_comparison(TransferMode former, Time now) {
-  // They are no faster than they were, but may share what has become slow.
+  // They are no faster than before, but may share the link that has become slow.
   if (rates_.parallel && (former == TransferMode::mpi || former == TransferMode::parallel))
     rates_.parallel->forget();
   is_load_old_ = load_.is_known(now);
@@ -208,7 +209,7 @@ bool TrialEstimates::is_direct_slow(std::uint64_t bytes) const {
   return rates_.direct.expected_s(bytes) > kSlowPath * rates_.direct.planned_s(bytes);
 }
 
-// Where one relay is as fast as planned, what all of them need is free.
+// If one relay is as fast as planned, the interface that all of them need is free.
 bool TrialEstimates::is_contention_unknown(std::uint64_t bytes) const {
   if (!rates_.relayed || !may_be_faster(TransferMode::striped, bytes)) return false;
   return !is_known(TransferMode::relayed) ||
@@ -232,9 +233,9 @@ bool TrialEstimates::has_become_slow(std::uint64_t bytes) const {
   return is_slower_than_usual(bytes);
 }
 
-// Messages that overlap a trial go in its mode, and may show more of it than the trial was for: the
-// first message of the direct path, which opens a connection, would be judged by the fastest of
-// theirs.
+// Messages that overlap a trial go in its mode, so the mode may get more times than the trial
+// needs. Then the first message of the direct path, which opens a connection, would be compared
+// with the fastest of many.
 bool TrialEstimates::is_direct_known_less(std::uint64_t bytes) const {
   const TransferMode taken = best(bytes);
   if (taken == TransferMode::mpi) return false;
@@ -259,7 +260,7 @@ std::deque<TransferMode> TrialEstimates::trials_of_candidates(std::uint64_t byte
   if (needs_trial(by_relays, bytes)) trials.push_back(by_relays);
   const std::size_t num_direct = rates_.direct.num_learned();
   if (!trials.empty()) {
-    // Both are judged by the same number of messages.
+    // Both modes are compared by the same number of messages.
     if (num_direct <= rate_of(trials.front()).num_learned())
       trials.push_front(TransferMode::direct);
     return trials;

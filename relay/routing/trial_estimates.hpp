@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rule `trials` knows of the modes to one host, and which of them is expected to be the
-// best one.
+// Estimates of the rule `trials` for the modes to one host, and the mode that is expected to be the
+// best.
 #pragma once
 
 #include <chrono>
@@ -19,10 +19,11 @@ namespace fairlead::relay {
 /// Pure: no clock.
 class TrialEstimates {
  public:
-  /// Messages by routers must be faster than the direct path by this, and those by relays than
-  /// those by several connections: they load third hosts.
+  /// Messages by routers must be faster than the direct path by this factor. Messages by relays
+  /// must be so much faster than those by several connections, since they load third hosts.
   static constexpr double kMargin = 1.1;
-  /// What holds for such a message, that of the plan, is taken to hold for all.
+  /// The message size of the plan. The mode that is faster for it is assumed to be faster for all
+  /// sizes.
   static constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
 
   /// @param is_rehearsal  whether the messages are those of a rehearsal
@@ -31,7 +32,7 @@ class TrialEstimates {
   /// The mode in which a message is expected to arrive first.
   [[nodiscard]] TransferMode best(std::uint64_t bytes) const;
   [[nodiscard]] double expected_s(TransferMode mode, std::uint64_t bytes) const;
-  /// The same by the rate of this mode alone, whatever slows the direct path.
+  /// The same by the rate of this mode alone, without regard to a slow direct path.
   [[nodiscard]] double own_rate_s(TransferMode mode, std::uint64_t bytes) const {
     return rate_of(mode).expected_s(bytes);
   }
@@ -43,13 +44,14 @@ class TrialEstimates {
   /// A message on the direct path that takes longer is late: by relays it would have arrived, or
   /// the path has become slow.
   [[nodiscard]] double late_after_s(TransferMode mode, std::uint64_t bytes) const;
-  /// Whether the MPI may be what makes the program slow.
+  /// Whether the program may be slow because of messages by the MPI.
   [[nodiscard]] bool may_mpi_be_slow(std::uint64_t bytes) const;
   [[nodiscard]] bool is_mpi_far_slower() const {
     return routers_intervals_.is_far_faster_than(mpi_intervals_);
   }
-  /// Whether a contention of which nothing was heard for long may be over, and all paths faster.
-  /// @param least  it lasts so long at least
+  /// Whether contention that was not observed for a long time may have ended, so that all paths may
+  /// be faster.
+  /// @param least  the load lasts at least this long
   [[nodiscard]] bool may_contention_be_over(std::uint64_t bytes, Time now,
                                             Clock::duration least) const;
   /// Whether another mode than the MPI is the best one by more messages than the direct path had.
@@ -57,21 +59,22 @@ class TrialEstimates {
   /// The messages that a comparison still needs; none if it is decided.
   [[nodiscard]] std::deque<TransferMode> further_trials(std::uint64_t bytes) const;
 
-  /// A whole message has taken so long.
+  /// The time of a whole message.
   void learn(TransferMode mode, std::uint64_t bytes, double seconds) {
     rate_of(mode).learn(bytes, seconds);
   }
-  /// The same by the best relay alone, for what it shows of contention.
+  /// The same by the best relay alone, to detect contention.
   /// @return whether it has just ended
   [[nodiscard]] bool learn_contention(std::uint64_t bytes, double seconds, bool is_comparing,
                                       Time now);
   /// So long after a message in this mode the program has sent the next one.
   void add_interval(TransferMode mode, double interval_s);
   void forget_mpi_intervals() { mpi_intervals_.forget(); }
-  /// What may have changed has to be found again. @param former  the mode that was taken
+  /// Discards what may have changed, so that it is measured again. @param former  the mode that was
+  /// taken
   void begin_comparison(TransferMode former, Time now);
-  /// What is known of contention is from before the comparison, and no longer true if the direct
-  /// path is slower than usual.
+  /// The estimate of contention is from before the comparison, and out of date if the direct path
+  /// is slower than usual.
   void forget_old_contention(std::uint64_t bytes, Time now);
   void forget_relay(Time now);
   void forget_stripes() { rates_.striped.forget(); }
@@ -99,7 +102,7 @@ class TrialEstimates {
   RelayLoad load_{};
   /// Rate of the best relay, without messages whose time does not depend on the load.
   std::optional<ModeRate> relay_under_load_{};
-  /// What is known of the load is from before this comparison.
+  /// The estimate of the load is from before this comparison.
   bool is_load_old_ = false;
   SendIntervals mpi_intervals_{};
   /// Messages by the MPI since the last comparison began.

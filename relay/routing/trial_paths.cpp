@@ -40,8 +40,8 @@ std::optional<std::size_t> TrialPaths::choose(std::span<const PathState> paths, 
   return best;
 }
 
-// While something is on its way by one relay the next segment takes the same one, though another
-// would be faster by now; one that was idle is given a segment, by which it is seen to have
+// While bytes are in flight by one relay, the next segment takes the same relay, even if another
+// one would now be faster. A relay that was idle gets one segment, which shows whether it has
 // recovered.
 std::optional<std::size_t> TrialPaths::best_relay(std::span<const PathState> paths, Time now) {
   constexpr std::uint64_t kLargeBytes = TrialEstimates::kLargeBytes;

@@ -13,14 +13,15 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kLargeBytes = TrialEstimates::kLargeBytes;
-// A trial is followed by so many times what it is expected to take.
+// No trial follows for this many times the expected time of the last one.
 constexpr double kPauseRatio = 20.0;
-// A program that has kept its intervals for so long does not fluctuate: a comparison that fails now
-// may have come a moment too early.
+// If the intervals of a program have been steady for this long, it does not fluctuate, and a
+// comparison that fails now may have come slightly too early.
 constexpr milliseconds kCalmTime{4000};
-// A late part says how long the whole message takes, but a pause near its beginning does not.
+// The progress of a late message shows how long all of it takes, but a pause near its beginning
+// does not.
 constexpr std::uint64_t kMostTimes = 4;
-// Where messages overlap all the time, what they take cannot be distinguished.
+// Where messages always overlap, their single times are unknown.
 constexpr int kMaxInconclusive = 8;
 
 milliseconds pause_after(double trial_s) {
@@ -36,7 +37,7 @@ TrialRule::TrialRule(const ModeRates& planned, Time now, bool is_rehearsal)
                 .last_comparison = now,
                 .last_slowdown = now} {
   comparison_.pending.push_back(TransferMode::direct);
-  // The plan says something of relays, and nothing of several connections.
+  // The plan has rates of relays, but none of several connections.
   if (estimates_.has_parallel()) comparison_.pending.push_back(TransferMode::parallel);
 }
 
@@ -252,8 +253,8 @@ void TrialRule::repeat_or_evaluate(const Occasion& occasion) {
   apply(TrialEvent::undecided, occasion);
 }
 
-// While the MPI carries the messages the direct path is tried first: mostly it is as before, and
-// other ranks are late.
+// While the MPI carries the messages the direct path is tried first. Usually it is as fast as
+// before, and other ranks are late.
 void TrialRule::compare(const Occasion& occasion) {
   const TransferMode former = occasion.mode;
   schedule_.is_comparison_requested = false;
@@ -264,7 +265,7 @@ void TrialRule::compare(const Occasion& occasion) {
   if (former != TransferMode::mpi) comparison_.pending.push_front(former);
 }
 
-// The program has waited for one message far longer than a trial takes.
+// The program has waited far longer for one message than a trial takes.
 void TrialRule::compare_at_once(const Occasion& occasion) {
   const Time next = schedule_.next_comparison;
   compare(occasion);

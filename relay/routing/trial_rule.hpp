@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own rule, `trials`: whole messages show whether routers are faster, by several connections of
-// the direct path, by one relay or by all paths; of these, each segment takes the one on which it
-// is expected to arrive first.
+// Our own rule, `trials`: whole messages are timed in each mode: by the MPI, by several connections
+// of the direct path, by one relay, or by all paths. Within a mode, each segment takes the path on
+// which it is expected to arrive first.
 #pragma once
 
 #include <chrono>
@@ -25,12 +25,12 @@ namespace fairlead::relay {
 /// a trial of any. A state machine (trial_table.hpp), whose events are found here.
 class TrialRule final : public PathRule {
  public:
-  /// While routers carry the messages the direct path is tried after this, then twice as late each
-  /// time, up to the second one.
+  /// While routers carry the messages the direct path is tried after this time, then after twice as
+  /// long each time, up to the second limit.
   static constexpr std::chrono::milliseconds kCheckInterval{250};
   static constexpr std::chrono::milliseconds kLongestCheckInterval{4000};
-  /// The next comparison begins after this at the earliest; after one without a result twice as
-  /// late as the time before, up to the second one.
+  /// The next comparison begins after this time at the earliest. The time doubles after a
+  /// comparison without a result, up to the second limit.
   static constexpr std::chrono::milliseconds kComparisonInterval{250};
   static constexpr std::chrono::milliseconds kLongestComparisonInterval{16000};
 
@@ -62,18 +62,18 @@ class TrialRule final : public PathRule {
   struct Occasion {
     std::uint64_t bytes = TrialEstimates::kLargeBytes;
     Time now{};
-    /// The mode of the message, or what was taken before.
+    /// The mode of the message, or the previous mode.
     TransferMode mode = TransferMode::mpi;
   };
   struct Comparison {
     /// Messages that are still to be sent, also of a check.
     std::deque<TransferMode> pending{};
-    /// Those whose time is not known yet.
+    /// Messages whose time is not known yet.
     std::vector<TransferMode> under_way{};
-    /// Messages without a usable time: of this comparison, or after it those of the relay that is
-    /// taken alone, one after the other.
+    /// Messages without a usable time: of this comparison, or after it, in succession, of the relay
+    /// that is used alone.
     int num_inconclusive = 0;
-    /// What was taken before.
+    /// The previous mode.
     TransferMode former = TransferMode::mpi;
     bool is_after_long_gap = false;
   };

@@ -49,23 +49,23 @@ enum class TrialAction : std::uint8_t {
   never,
   send_in_best_mode,
   send_next_trial,
-  /// On the direct path, the next one by the relay where all paths are taken.
+  /// Sends the message on the direct path, and the next one by the relay where all paths are taken.
   send_check,
-  /// Decides by the times that are known which messages the comparison still needs.
+  /// Decides by the known times which messages the comparison still needs.
   evaluate,
-  /// Sends the message again while that may help, else evaluates.
+  /// Sends the message again while that may help, otherwise evaluates.
   repeat_or_evaluate,
   compare,
   /// The same with the direct path alone.
   compare_direct,
-  /// The same, whatever failed comparisons have postponed, which postpones none.
+  /// The same, also where failed comparisons have postponed it; this one postpones no later one.
   compare_at_once,
   /// Compares as soon as it may.
   request_comparison,
   forget_relay,
-  /// Forgets what all paths took under contention, and checks again after a pause.
+  /// Discards the times of all paths under contention, and checks again after a pause.
   forget_stripes,
-  /// Keeps what was decided, and sets when to compare and to check again.
+  /// Keeps the decision, and sets the times of the next comparison and check.
   settle,
   /// Tries nothing for a while; what was sent is sent again.
   postpone_trials,

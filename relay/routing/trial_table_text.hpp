@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state machine of the rule `trials` as text. No part of the library: its page needs it.
+// The state machine of the rule `trials` as text, for its page. It is not part of the library.
 #pragma once
 
 #include <string>

@@ -12,8 +12,8 @@
 namespace fairlead::relay {
 
 inline constexpr std::size_t kMaxHops = 4;
-/// Kept between two routers for each hop: clouds limit what one of them carries, to a fifth or a
-/// tenth of an interface.
+/// Connections between two routers for each hop. Clouds limit the rate of one connection, to a
+/// fifth or a tenth of an interface.
 inline constexpr std::uint8_t kMaxConnections = 8;
 inline constexpr std::size_t kFrameHeaderBytes = 88;
 /// Large enough that headers and system calls cost little, small enough to keep several hops busy.
@@ -21,13 +21,13 @@ inline constexpr std::uint32_t kMaxSegmentBytes = 64 * 1024;
 
 enum class FrameKind : std::uint8_t {
   data = 1,
-  /// The receiver has this segment. Without a payload, as all that follow.
+  /// The receiver has this segment. No payload, as in all types below.
   ack = 2,
   /// The receiver has matched the message: all of it may be sent.
   match = 3,
   /// The receiver will not take the message.
   reject = 4,
-  /// The sender knows of the match or the rejection.
+  /// The sender has received the match or the rejection.
   match_ack = 5,
   reject_ack = 6,
 };
@@ -55,8 +55,8 @@ struct FrameHeader {
   /// acks return it.
   std::array<std::uint16_t, kMaxHops> held_16us{};
   /// In data: the clock of the router before each hop as the frame came there, in microseconds,
-  /// modulo 2^32. In acks: what passed between that and the return of the
-  /// ack there. So no two clocks are compared (hop_times.hpp).
+  /// modulo 2^32. In acks: the time from then to the return of the ack there. So no two clocks are
+  /// compared (hop_times.hpp).
   std::array<std::uint32_t, kMaxHops> hop_us{};
   /// Digest of the fields that no router changes, of the payload, and of a key of the job.
   std::uint64_t digest = 0;

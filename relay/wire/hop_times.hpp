@@ -5,8 +5,8 @@
 //   data   R0 ─────▶ R1 ─────▶ R2     each router writes its clock before the hop
 //   ack    R0 ◀───── R1 ◀───── R2     each subtracts it from its clock
 //
-// What R0 finds less what R1 finds is the time from the frame's arrival at R0 to that at R1, and
-// that of the ack from R1 to R0. Clocks of different hosts are never compared.
+// The result at R0 less the result at R1 is the time from the frame's arrival at R0 to its arrival
+// at R1, plus the time of the ack from R1 to R0. Clocks of different hosts are never compared.
 #pragma once
 
 #include <algorithm>

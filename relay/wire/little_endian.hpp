@@ -12,7 +12,7 @@
 namespace fairlead::relay {
 namespace detail {
 
-/// The next bytes, which are taken off the rest. @throws std::out_of_range  there are fewer
+/// The next bytes, which are removed from the rest. @throws std::out_of_range  there are fewer
 template <class Byte>
 [[nodiscard]] std::span<Byte> take(std::span<Byte>& rest, std::size_t num_bytes) {
   if (num_bytes > rest.size()) throw std::out_of_range("fewer bytes than the format has");

@@ -66,7 +66,7 @@ class Sodium {
   void keyed_hash(std::span<std::byte> hash, std::span<const std::byte> text, const Key& key) const;
   [[nodiscard]] std::uint64_t short_hash(std::span<const std::byte> text,
                                          std::span<const std::byte, 16> key) const;
-  /// In a time that does not depend on where they differ.
+  /// Compares in a time that does not depend on where they differ.
   [[nodiscard]] bool are_equal(const Proof& a, const Proof& b) const;
   /// Whether the text is exactly these bytes in hexadecimal digits.
   [[nodiscard]] bool read_hex(std::string_view text, std::span<std::byte> bytes) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How connections of routers and messengers behave, on every end.
+// TCP options of all connections of routers and messengers.
 #pragma once
 
 #include <netinet/in.h>
@@ -11,8 +11,8 @@
 namespace fairlead::relay {
 
 /// A TCP connection ends after this time in which the other end has acknowledged nothing, or has
-/// taken nothing. By itself TCP waits twice as long before each repetition (RFC 6298, 5.5), so
-/// after a cut it would be silent for as long again; a new connection is not.
+/// taken nothing. TCP doubles its timeout before each retransmission (RFC 6298, 5.5). So after an
+/// interruption it would stay silent for as long again; a new connection would not.
 inline constexpr std::chrono::seconds kDeadTime{5};
 
 /// Sends at once, and ends a connection that is dead. Does nothing for a Unix socket.

@@ -12,15 +12,15 @@ namespace fairlead::relay {
 
 /// When there are too many, the oldest is dropped for the next one. So callers without the key,
 /// which stay until their timeout, exhaust nothing and block nobody.
-/// @tparam Caller  a copy of what stands for a caller
+/// @tparam Caller  a handle of a caller, which can be copied
 template <class Caller>
 class UnprovedCallers {
  public:
   explicit UnprovedCallers(std::size_t max_callers) : max_callers_(max_callers) {}
 
-  /// @param is_of_job  it calls from a host of the job: others do not displace it
-  /// @return who has to go, perhaps the caller itself: the oldest that is not of the job, or else
-  /// the oldest
+  /// @param is_of_job  it connects from a host of the job: others do not displace it
+  /// @return the caller to drop, perhaps the new one itself: the oldest that is not of the job, or
+  /// else the oldest
   [[nodiscard]] std::optional<Caller> add(Caller caller, bool is_of_job) {
     waiting_.push_back({std::move(caller), is_of_job});
     if (waiting_.size() <= max_callers_) return std::nullopt;

@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import mean
 
 import pytest
 from typer.testing import CliRunner
@@ -26,6 +27,15 @@ FOLDERS = (
 
 MOST_WORDS = 1600
 """Pages have about 1,500 words; one that has more is split by subject."""
+
+WORDS_PER_HEADING = 150
+"""A page has a heading for as many words on average, without its tables and code."""
+
+WORDS_UNDER_A_HEADING = 300
+"""A section that has more words is divided by headings of its own."""
+
+RECORDED_PAGES = ("reference/papers/", "reference/results/")
+"""Below docs/; bench/papers and bench/record write them, with their own headings."""
 
 OPTION = r"(?<![\w-])--[a-z][a-z-]+"
 
@@ -80,6 +90,35 @@ def test_pages_are_short() -> None:
         for page in (ROOT / "docs").rglob("*.md")
     }
     assert {name: number for name, number in words.items() if number > MOST_WORDS} == {}
+
+
+def test_pages_have_a_heading_for_few_words() -> None:
+    words = words_by_page()
+    dense = {page: mean(by_heading) for page, by_heading in words.items()}
+    assert {page: number for page, number in dense.items() if number > WORDS_PER_HEADING} == {}
+
+
+def test_sections_are_short() -> None:
+    longest = {page: max(by_heading) for page, by_heading in words_by_page().items()}
+    long_ones = {page: number for page, number in longest.items() if number > WORDS_UNDER_A_HEADING}
+    assert long_ones == {}
+
+
+def words_by_page() -> dict[str, list[int]]:
+    """Numbers of words under each heading of the pages that people write, by file below docs/."""
+    names = {str(page.relative_to(ROOT / "docs")): page for page in (ROOT / "docs").rglob("*.md")}
+    return {
+        name: words_by_heading(page.read_text())
+        for name, page in names.items()
+        if not name.startswith(RECORDED_PAGES)
+    }
+
+
+def words_by_heading(text: str) -> list[int]:
+    """Words of prose under each heading, in order, the heading's own not counted."""
+    prose = re.sub(r"^```.*?^```$|^    .*?$|^\|.*?$", "", text, flags=re.M | re.S)
+    sections = re.split(r"^#+ .*$", prose, flags=re.M)[1:]
+    return [len(section.split()) for section in sections]
 
 
 def shown_commands(text: str) -> Iterator[tuple[str, list[str]]]:

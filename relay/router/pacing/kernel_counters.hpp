@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel has counted: bytes that passed an interface, and those that left by a connection.
+// The kernel's counters: bytes that passed an interface, and bytes sent by a connection.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct InterfaceBytes {
                                                                   std::string_view interface);
 [[nodiscard]] std::optional<InterfaceBytes> interface_bytes(std::string_view interface);
 
-/// What has left the host by a TCP connection, also what was repeated; 0 where it is not counted.
+/// Bytes sent by a TCP connection, including retransmissions; 0 where they are not counted.
 [[nodiscard]] std::uint64_t sent_bytes(int socket);
 
 }  // namespace fairlead::router

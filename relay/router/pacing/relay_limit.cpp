@@ -5,9 +5,9 @@
 
 namespace fairlead::router {
 
-// Sockets count what they give to the system's queues, the interface what leaves these, later. So
-// the rest sinks while queues fill, and comes back as they empty: only beyond what it was before
-// they filled it is traffic of others.
+// Sockets count the bytes that they give to the system's queues. The interface counts them later,
+// when they leave the queues. So the difference falls while queues fill, and rises again as they
+// empty. Only what exceeds its value before the queues filled is traffic of others.
 double RelayLimit::Direction::others_bytes(double passed_bytes) {
   rest_bytes += passed_bytes;
   const double most_bytes = std::ranges::max(former_rest_bytes);
@@ -23,7 +23,7 @@ void RelayLimit::Direction::update(double seconds, std::uint64_t all_bytes,
   peak_Bps = std::max(peak_Bps, all_Bps);
   const double others_Bps =
       others_bytes(static_cast<double>(all_bytes) - static_cast<double>(served_bytes)) / seconds;
-  // What sockets count later than the interface, as they do after a loss, looks like that of others
+  // Bytes that sockets count later than the interface, as after a loss, look like traffic of others
   // for one interval.
   const double idle_Bps = kIdleRatio * peak_Bps;
   are_others_idle = std::max(others_Bps, last_others_Bps) < idle_Bps;
@@ -41,7 +41,7 @@ void RelayLimit::update(const Passed& passed) {
   if (in_.are_others_idle && out_.are_others_idle) {
     rate_Bps_ = kUnlimited;
   } else if (in_.is_busy || out_.is_busy) {
-    // A limit that was not used up says nothing of what the interface could carry.
+    // If the limit was not used up, the interface could perhaps carry more.
     rate_Bps_ = std::max(kLeastRatio * peak_Bps, kDecrease * std::min(rate_Bps_, relayed_Bps));
   } else if (is_limited()) {
     rate_Bps_ += kIncreaseRatio * peak_Bps;

@@ -22,22 +22,22 @@ struct Passed {
 };
 
 /// Additive increase, multiplicative decrease (Chiu and Jain 1989), like TCP's, but before packets
-/// are lost: by how busy the interface is. The rate that is left is what the connections of other
-/// jobs grow into.
+/// are lost: by how busy the interface is. Connections of other jobs can grow into the rate that is
+/// left.
 class RelayLimit {
  public:
   /// Ratios are of the most that the interface has carried in an interval.
   static constexpr double kBusyRatio = 0.9;
   /// Other jobs whose traffic is less do not need the interface.
   static constexpr double kIdleRatio = 0.1;
-  /// Relayed all the same, so that what waits here goes on.
+  /// Least rate of relayed frames, so that waiting frames still proceed.
   static constexpr double kLeastRatio = 0.01;
   static constexpr double kIncreaseRatio = 0.02;
   static constexpr double kDecrease = 0.5;
-  /// What is so much more than ever before shows that the interface was not full.
+  /// If the interface carries this much more than ever before, it was not full.
   static constexpr double kNewPeak = 1.05;
-  /// For so many intervals what sockets have given to a queue of the system counts as under way to
-  /// the interface.
+  /// For this many intervals the bytes that sockets have given to a queue of the system count as in
+  /// transit to the interface.
   static constexpr std::size_t kQueuedIntervals = 20;
 
   void update(const Passed& passed);

@@ -19,11 +19,11 @@
 namespace fairlead::router {
 namespace {
 
-// After so long without a relayed frame nothing is watched.
+// After this time without a relayed frame the counters are not sampled.
 constexpr std::chrono::seconds kIdleTime{1};
 
 // The kernel spreads the packets of a TCP connection over time, also without a queueing discipline
-// for it (since Linux 4.13), so they do not wait in bursts before those of others.
+// for it (since Linux 4.13), so they do not delay packets of others in bursts.
 void set_rate(int socket, double rate_Bps) {
   constexpr auto kUnlimited = std::numeric_limits<std::uint32_t>::max();
   const auto rate = rate_Bps < kUnlimited ? static_cast<std::uint32_t>(rate_Bps) : kUnlimited;
@@ -85,8 +85,8 @@ asio::awaitable<void> RelayPacer::run() {
   is_running_ = false;
 }
 
-// None if it is unknown what of the traffic is that of other jobs. Not of one moment if the process
-// had to wait for the processor meanwhile.
+// None if the traffic of other jobs is unknown. The counters are not of one moment if the process
+// had to wait for the processor between them.
 std::optional<RelayPacer::Sample> RelayPacer::sample(Clock::duration moment) {
   if (!interface_) return std::nullopt;
   const std::string interface = *interface_;
@@ -117,7 +117,7 @@ std::set<pid_t> RelayPacer::served_processes() {
   return processes;
 }
 
-// What is in a socket has not passed the interface yet: the kernel counts what has.
+// Bytes in a socket have not passed the interface yet, so the kernel's count of sent bytes is used.
 void RelayPacer::count_sent() {
   forget_ended(paced_);
   for (Paced& each : paced_) {
@@ -140,7 +140,7 @@ void RelayPacer::add_sample(const Sample& before, const Sample& now) {
   if (was_limited || limit_.is_limited()) pace();
 }
 
-// Relaying is never slowed down without knowing for whom.
+// Removes the limit where the traffic of other jobs is unknown.
 void RelayPacer::lift() {
   const bool was_limited = limit_.is_limited();
   limit_ = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets other jobs of the host have its interface first: watches the interface while something is
-// relayed, and lets the kernel pace the connections of relayed frames.
+// Gives other jobs of the host priority on its interface: samples the interface's counters while
+// frames are relayed, and has the kernel pace the connections of relayed frames.
 #pragma once
 
 #include <sys/types.h>
@@ -26,10 +26,10 @@ namespace fairlead::router {
 
 class RelayPacer {
  public:
-  /// Long enough for tens of packets at 10 MB/s, short compared with what a person waits for.
+  /// Long enough for tens of packets at 10 MB/s, and too short for a person to notice.
   static constexpr std::chrono::milliseconds kInterval{50};
-  /// A sample takes at most one in so many parts of the processor's time: where there are many
-  /// sockets, intervals are longer.
+  /// A sample takes at most this fraction (1 / N) of the processor's time. With many sockets
+  /// intervals are longer.
   static constexpr int kCostFactor = 40;
   /// Counters are of one moment if they are read within this part of an interval.
   static constexpr int kMomentFactor = 20;
@@ -37,7 +37,7 @@ class RelayPacer {
   RelayPacer(asio::io_context& context, Counters& counters)
       : context_(context), counters_(counters), timer_(context) {}
 
-  /// The router listens there: what it relays passes this address's interface.
+  /// The address at which the router listens: relayed frames pass its interface.
   void watch(const std::string& address) { interface_ = interface_of(address); }
   /// What this process sends by itself is traffic of a job for which the router relays.
   void serve(const std::shared_ptr<Connection>& process);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds up differences: a socket that has been closed keeps what it has counted.
+// Adds up differences: the bytes of a closed socket remain counted.
 #include "router/pacing/served_traffic.hpp"
 
 #include <algorithm>

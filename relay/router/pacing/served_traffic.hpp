@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passed the network by the sockets of some processes, whichever of these come and go.
+// Bytes that passed the network by the sockets of some processes, also as sockets open and close.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,8 @@ namespace fairlead::router {
 
 class ServedTraffic {
  public:
-  /// A socket may be seen a moment before its process has it, and be handed on later.
+  /// A socket may be listed shortly before it belongs to its process, and may be passed to another
+  /// process later.
   static constexpr std::chrono::seconds kRefreshTime{1};
 
   /// @param sockets  of all processes, all that there are now

@@ -17,9 +17,9 @@ struct TcpSocket {
   std::uint32_t inode = 0;
   Address local{};
   Address remote{};
-  /// What the other end has sent in order, whether it is read or not.
+  /// Bytes that the other end has sent and that arrived in order, whether they are read or not.
   std::uint64_t received_bytes = 0;
-  /// What has left, also what was repeated.
+  /// Bytes that were sent, including retransmissions.
   std::uint64_t sent_bytes = 0;
   /// Also those without data. They begin again after 2^32.
   std::uint32_t received_packets = 0;

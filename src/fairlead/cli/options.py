@@ -99,7 +99,7 @@ Method = Annotated[
 NetworkSource = Annotated[
     str | None,
     option_kinds.file(
-        "A .net.npz file; or probe: to measure now; or tcp: to measure now without MPI.",
+        'A .net.npz file, "probe:" (measure now), or "tcp:" (measure now without MPI).',
         NETWORK,
     ),
 ]
@@ -108,7 +108,7 @@ TrafficFile = Annotated[
     option_kinds.file(
         "A .traffic.npz or .csv file, a folder with the trace files of the ranks, output of Open "
         "MPI's monitoring (NAME.RANK.prof), an OTF2 trace (traces.otf2), Intel's aps-report -x, or "
-        "trace: to trace again.",
+        '"trace:" (trace again).',
         TRAFFIC,
     ),
 ]
@@ -116,10 +116,11 @@ First = Annotated[
     Literal["auto", "twice", "prefix"],
     option_kinds.name(
         ("auto", "twice", "prefix"),
-        "auto: a program that was not traced before is run once, with tracing, and the next run is "
-        "placed; with another input or number of ranks it is placed by the traffic of the most "
-        "similar run. twice: it is started again at once, placed. prefix: it is ended as soon as "
-        "its traffic is known, and started again, placed; only for a program that may end early.",
+        "For a program that was not traced before. auto: run it once, with tracing, and place the "
+        "next run; with another input or number of ranks, place it by the traffic of the most "
+        "similar run. twice: run it with tracing, then start it again at once, placed. prefix: end "
+        "the traced run as soon as the traffic is known, then start it again, placed; only for a "
+        "program that may end early.",
         TRAFFIC,
         metavar="auto|twice|prefix",
     ),
@@ -146,10 +147,10 @@ ObjectiveOption = Annotated[
     typer.Option(
         metavar="|".join(choice.value for choice in Objective),
         rich_help_panel=PLACING,
-        help="What is minimised. bottleneck: the time of the network's busiest part; "
-        "bottleneck-and-mean: that plus the mean time of the hosts, or where these differ in speed "
-        "the time of the slowest rank; sum: traffic times cost, added up. For optimize, "
-        "scotch-best, scotch-groups, scotch-hosts, and run's decision.",
+        help="What is minimised. bottleneck: the time of the network's busiest part. "
+        "bottleneck-and-mean: that time plus the mean time of the hosts; where hosts differ in "
+        "speed, the time of the slowest rank takes its place. sum: traffic times cost, added up. "
+        "For optimize, scotch-best, scotch-groups, scotch-hosts, and run's decision.",
     ),
 ]
 Uneven = Annotated[
@@ -157,8 +158,8 @@ Uneven = Annotated[
     typer.Option(
         "--uneven",
         rich_help_panel=PLACING,
-        help="Where hosts differ in speed, a slow one may get fewer ranks than its even share, as "
-        "far as other hosts have slots.",
+        help="Where hosts differ in speed, slow ones may get fewer ranks than fast ones, as far as "
+        "these have slots.",
     ),
 ]
 ModeOption = Annotated[
@@ -264,17 +265,17 @@ Inside = Annotated[
     typer.Option(
         "--inside/--no-inside",
         rich_help_panel=PLACING,
-        help="Let ranks of a host exchange the CPUs that the launcher binds them to, where those "
-        "that send each other much then share a cache or a socket.",
+        help="Swap the CPUs of ranks on one host where ranks that exchange many bytes then share a "
+        "cache or a socket. Only for ranks that the launcher binds.",
     ),
 ]
 Relay = Annotated[
     Literal["auto", "never", "always"],
     option_kinds.name(
         RELAY_MODES,
-        "Let large messages go around slow pairs of hosts, by a router on each host. auto: where a "
-        "rehearsal of the program's messages is faster so. --relay alone means always, "
-        "--no-relay never.",
+        "Send large messages around slow pairs of hosts, by a router on each host. auto: if a "
+        "rehearsal of the program's messages is faster with relays. --relay alone means always, "
+        "--no-relay means never.",
         PLACING,
         metavar="|".join(RELAY_MODES),
     ),
@@ -301,8 +302,8 @@ RelayZones = Annotated[
     option_kinds.option_of(
         relay_zones,
         "MEDIUM,HIGH",
-        "With --relay-rule mcm: where its zones medium and high begin, as multiples of the time "
-        "that a message takes without load on the pair's best path.",
+        "With --relay-rule mcm: where its zones medium and high begin, as multiples of the time of "
+        "a message without load on the pair's best path.",
         PLACING,
         ",".join(f"{zone:g}" for zone in DEFAULT_ZONES),
     ),

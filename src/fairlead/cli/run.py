@@ -70,8 +70,8 @@ def run(
     """Measure the network, trace the program, map its ranks, then run it.
 
     The program is started by your own launcher; its output, signals and exit code pass through.
-    The first time a program is run with a number of ranks, that run is traced, and later ones are
-    placed. With --json the decision is one JSON line on stderr: stdout belongs to the program.
+    The first run of a program with a number of ranks is traced, and later runs are placed. With
+    --json the decision is one JSON line on stderr, since stdout belongs to the program.
     """
     given_options.require_optimize(context, [method])
     given_options.require_metric_used(context, [method], placing.objective)

@@ -35,8 +35,8 @@ RELAY_RULES = ("trials", "mcm")
 """How messages choose paths (relay/routing/path_rules.hpp), the default first."""
 
 DEFAULT_ZONES = (2.0, 4.0)
-"""Where MCM's zones medium and high begin, as times of what a message takes without load on the
-pair's best path."""
+"""Where MCM's zones medium and high begin, as multiples of the time of a message without load on
+the pair's best path."""
 
 
 @dataclasses.dataclass(frozen=True)
