@@ -32,6 +32,13 @@ using executors::Members;
 using executors::Operation;
 using executors::Schedule;
 
+// Its own rank can see that a root does not exist, such as MPI_PROC_NULL, which may be the same
+// number as kNoHost. The MPI reports it at once: so nothing collective comes before.
+bool has_right_root(MPI_Comm comm, const CollectiveCall& call) {
+  if (!executors::has_root(call.operation)) return true;
+  return 0 <= call.root && call.root < num_ranks_with_rules(comm);
+}
+
 struct Outcome {
   bool is_native = false;
   int code = MPI_SUCCESS;
@@ -50,6 +57,7 @@ template <class Native, class IsAccepted, class Facts, class Follow>
     if (num_ranks_with_rules(comm) == 0) return {.is_native = true};
     const bool is_right = is_accepted();
     const CollectiveCall call = facts(is_right);
+    if (!has_right_root(comm, call)) return {.is_native = true};
     if (!is_right && !may_take_part(call.operation)) return {.is_native = true};
     const Followed found = find_schedule(comm, call);
     if (found.schedule == nullptr && found.watched == nullptr) return {.is_native = true};

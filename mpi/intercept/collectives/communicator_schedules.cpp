@@ -64,13 +64,13 @@ class CommunicatorSchedules {
   }
 
   Followed find(MPI_Comm comm, const CollectiveCall& call) {
-    // Before all that depends on arguments: a rank with wrong ones takes part, too.
+    // Before all that depends on other arguments: a rank with wrong ones takes part, too.
     if (!has_rule_for(call.operation) || !attach(comm)) return {};
     if (devices_.may_occur(*members_)) return {};
     // An executor counts in int what is in one message. Without content there is nothing to plan; a
     // barrier has none.
     const bool is_empty = call.bytes == 0 && call.operation != executors::Operation::barrier;
-    if (is_empty || call.bytes > INT_MAX || !has_right_root(call)) return {};
+    if (is_empty || call.bytes > INT_MAX) return {};
     const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const CollectiveRule* each) {
       return each->covers(call.operation, call.bytes);
     });
@@ -94,12 +94,6 @@ class CommunicatorSchedules {
     return std::any_of(rules_.begin(), rules_.end(), [operation](const CollectiveRule* each) {
       return each->operation == operation;
     });
-  }
-
-  /// The MPI reports a wrong one, such as MPI_PROC_NULL, which may be the same number as kNoHost.
-  [[nodiscard]] bool has_right_root(const CollectiveCall& call) const {
-    if (!executors::has_root(call.operation)) return true;
-    return 0 <= call.root && call.root < num_ranks();
   }
 
   /// Communicators for what is sent.

@@ -42,6 +42,7 @@ struct Followed {
 
 /// The schedule of a call, the same on all ranks. Collective over the communicator where there is a
 /// rule for the operation.
+/// @pre the root, if the operation has one, is a rank of the communicator
 /// @throws MpiFailure
 [[nodiscard]] Followed find_schedule(MPI_Comm comm, const CollectiveCall& call);
 

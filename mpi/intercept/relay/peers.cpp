@@ -2,6 +2,7 @@
 // Finds and keeps the facts of communicators.
 #include "relay/peers.hpp"
 
+#include <mutex>
 #include <utility>
 
 #include "handles/communicator.hpp"

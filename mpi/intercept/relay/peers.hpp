@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "relay/probed_mutex.hpp"
 #include "wire/rendezvous_header.hpp"
 
 namespace fairlead::intercept::relay {
@@ -46,7 +46,7 @@ struct Peers {
   std::vector<bool> is_remote{};
   bool has_remote = false;
   /// Posting a receive and extracting messages exclude each other (docs/design/relay-protocol.md).
-  std::mutex lock{};
+  ProbedMutex lock{};
   /// The first messages of each source that no receive has matched.
   std::deque<UnexpectedMessage> unexpected_messages{};
   /// Under the lock: the error handler that the communicator had when it was freed. Once the call

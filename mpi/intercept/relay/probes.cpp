@@ -76,7 +76,7 @@ void fill_status(const UnexpectedMessage& unexpected, MPI_Status* status) {
 
 // Whether a message is there; its status then describes it, not of its rendezvous header.
 int look(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  const std::lock_guard guard(peers.lock);
+  const ProbeGuard guard(peers.lock);
   if (const UnexpectedMessage* const unexpected = find_unexpected(peers, source, tag)) {
     *flag = 1;
     fill_status(*unexpected, status);
@@ -101,7 +101,7 @@ int look(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, MPI_Status
 int look_and_take(const std::shared_ptr<Peers>& kept, int source, int tag, MPI_Comm comm, int* flag,
                   MPI_Message* message, MPI_Status* status) {
   Peers& peers = *kept;
-  const std::lock_guard guard(peers.lock);
+  const ProbeGuard guard(peers.lock);
   std::optional<UnexpectedMessage> unexpected = take_unexpected(peers, source, tag);
   if (!unexpected) {
     MPI_Status own{};

@@ -106,6 +106,13 @@ static void corrected(void) {
   }
 }
 
+static void call_with_root(int root) {
+  TRY(MPI_Bcast(out, kCount, MPI_INT, root, comm));
+  TRY(MPI_Reduce(out, in, kCount, MPI_INT, MPI_SUM, root, comm));
+  TRY(MPI_Gather(out, kCount, MPI_INT, in, kCount, MPI_INT, root, comm));
+  TRY(MPI_Scatter(in, kCount, MPI_INT, out, kCount, MPI_INT, root, comm));
+}
+
 static void right(void) {
   int sum = 0;
   for (int each = 0; each < kCount; ++each) out[each] = rank == 0 ? 7 + each : 0;
@@ -113,6 +120,31 @@ static void right(void) {
   int is_right = out[kCount - 1] == 7 + kCount - 1;
   MPI_Allreduce(&is_right, &sum, 1, MPI_INT, MPI_SUM, comm);
   if (rank == 0) printf("right on %d\n", sum);
+}
+
+// Roots that do not exist, on a communicator that nothing was called on. The last rank sees its
+// errors before the others make any call; then all have the same wrong root, and each another one.
+static void wrong_roots(MPI_Errhandler handler) {
+  const MPI_Comm former = comm;
+  const int last = size - 1;
+  MPI_Comm fresh;
+  MPI_Comm_dup(former, &fresh);
+  comm = fresh;
+  MPI_Comm_set_errhandler(comm, handler);
+  if (rank == last) {
+    call_with_root(size);
+    for (int each = 0; each < last; ++each) MPI_Send(&rank, 1, MPI_INT, each, 0, MPI_COMM_WORLD);
+  } else {
+    int from = -1;
+    MPI_Recv(&from, 1, MPI_INT, last, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  const int alike[] = {size, 1000, -1, -9, MPI_PROC_NULL, MPI_ANY_SOURCE, MPI_ROOT};
+  for (size_t each = 0; each < sizeof alike / sizeof *alike; ++each) call_with_root(alike[each]);
+  call_with_root(1000 + rank);
+  call_with_root(-10 - rank);
+  right();
+  comm = former;
+  MPI_Comm_free(&fresh);
 }
 
 int main(int argc, char** argv) {
@@ -127,6 +159,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
   MPI_Type_contiguous(kCount, MPI_INT, &uncommitted);
+  wrong_roots(handler);
   alike(uncommitted);
   if (argc > 1) null_buffers();
   right();

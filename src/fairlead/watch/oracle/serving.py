@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import signal
 import socket
 import sys
 import threading
@@ -51,6 +52,9 @@ SHUTDOWN_S = 2
 END_S = 3.5
 """After so long the process ends, whatever it computes."""
 
+KILL_S = 1.0
+"""So long after that the kernel ends it: threads of Python may all be held up."""
+
 QUIET_S = 30
 """After so long without a further request a connection is closed."""
 
@@ -78,13 +82,14 @@ def run(oracle: Oracle, *, host: str, port: int, token: str, rate: float, every_
     except OSError as error:
         listener.close()
         raise Error(f"oracle: cannot answer on {host}:{port}: {error.strerror or error}") from error
-    config = configuration(service(oracle, token=token, rate=rate))
+    server = _Server(configuration(service(oracle, token=token, rate=rate)))
     oracle.collector.run(every_s)
     try:
-        _Server(config).run(sockets=[listener])
+        server.run(sockets=[listener])
     finally:
         oracle.collector.stop()
         listener.close()
+        server.end_if_signalled()
 
 
 def configuration(app: Guard) -> uvicorn.Config:
@@ -224,12 +229,27 @@ _PLACES: weakref.WeakKeyDictionary[object, Places[_Connection]] = weakref.WeakKe
 class _Server(uvicorn.Server):
     """Prints its address as soon as it answers there, and ends soon after a signal."""
 
+    _signal = 0
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop; threads that compute an answer cannot be stopped, and are not waited for."""
+        self._signal = sig
         super().handle_exit(sig, frame)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, END_S + KILL_S)
         last = threading.Timer(END_S, os._exit, (128 + sig,))
         last.daemon = True
         last.start()
+
+    def end_if_signalled(self) -> None:
+        """End the process at once, without what Python does at its end.
+
+        Python destroys all modules then, which takes seconds on a busy machine, and no thread runs
+        any more that could end it.
+        """
+        if self._signal:
+            sys.stderr.flush()
+            os._exit(128 + self._signal)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, then print the address.
