@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fairlead.act.monitoring import SYSTEMS, write_setup
+from fairlead.act.monitoring import SYSTEMS, Setup, start_setup, write_setup
 from fairlead.act.monitoring.prometheus import COLLECTOR_ARGUMENTS, ETHTOOL_STATISTICS
 from fairlead.cli import app
 from fairlead.errors import InputError
@@ -188,6 +188,26 @@ def test_without_hosts_and_outside_of_a_job_it_is_one_line(
     assert str(done.exception).startswith("no hosts: give --hostfile FILE or -H")
     assert twice.exit_code == 2
     assert not (tmp_path / "prometheus").exists() and not (tmp_path / "ldms").exists()
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("ERROR: no library\\nERROR: port is taken\\ncleanup end\\n", "ERROR: port is taken"),
+        ("begun\\nport is taken\\n", "port is taken"),
+        ("", ""),
+    ],
+)
+def test_a_program_that_ended_is_named_with_its_last_error(
+    tmp_path: Path, printed: str, expected: str
+) -> None:
+    made = Setup({}, [], ["sh", "-c", f"printf '{printed}'; exit 7"], [], "", "")
+
+    with start_setup(made, tmp_path, ["h0"], lambda _host, words: [*words]) as started:
+        started.processes["h0"].wait()
+        (line,) = started.lines_of_ended()
+
+    assert line == f"h0: ended with exit code 7: {expected}"
 
 
 def leave_every_job(monkeypatch: pytest.MonkeyPatch) -> None:
