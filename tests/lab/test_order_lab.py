@@ -104,8 +104,9 @@ def test_launcher_of_the_mpi_operator_starts_ranks_in_the_order(
     started = ["sh", "-c", 'echo "$OMPI_COMM_WORLD_RANK $(hostname)"']
     words = [sys.executable, "-m", "fairlead", "order", "--exec", "-o", str(file), "--"]
     words += ["mpirun", "--hostfile", str(file), "--map-by", "ppr:1:node", *started]
-    # The operator names its file by this variable, and an agent as the lab does.
-    env = {**os.environ, "OMPI_MCA_orte_default_hostfile": str(two_racks.hostfile)}
+    # The operator names its file by a variable of the MPI, and an agent as the lab does.
+    names = ("OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile")
+    env = {**os.environ, **dict.fromkeys(names, str(two_racks.hostfile))}
 
     done = two_racks.run(words, "login", env=env, capture_output=True, text=True)
 

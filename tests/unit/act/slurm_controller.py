@@ -24,7 +24,7 @@ _BLOCK = re.compile(r"Block name:(\S+) nodes:(\S+)")
 
 
 def version() -> tuple[int, int]:
-    """Of the controller; (0, 0) without one."""
+    """Version of the controller; (0, 0) without one."""
     if PROGRAM is None:
         return 0, 0
     said = subprocess.run([PROGRAM, "-V"], capture_output=True, text=True, check=True).stdout
