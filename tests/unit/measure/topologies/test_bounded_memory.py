@@ -114,7 +114,7 @@ def topograph_instances() -> Iterator[str]:
 
 def aws_instances() -> Iterator[str]:
     for at in itertools.count():
-        nodes = [f"nn-{at // 4096:017x}", f"nn-{1 + at // 256:017x}", f"nn-{2**20 + at // 16:017x}"]
+        nodes = [f"nn-{level}-{at // size:014x}" for level, size in enumerate((4096, 256, 16))]
         instance = {
             **{"InstanceId": f"i-{at:017x}", "InstanceType": "p5.48xlarge", "NetworkNodes": nodes},
             **{"AvailabilityZone": "us-east-1a", "GroupName": "g" * 255, "ZoneId": "use1-az1"},
@@ -136,7 +136,7 @@ def gcp_instances() -> Iterator[str]:
 def azure_documents() -> Iterator[str]:
     for at in itertools.count():
         compute = {
-            **{"name": f"hpc_{at}", "placementGroupId": f"group-{at // 100}"},
+            **{"name": f"hpc_{at}", "placementGroupId": f"group-{at // 100}", "location": "x"},
             **{"platformFaultDomain": str(at % 5), "userData": "x" * 2000},
         }
         yield f'{"," if at else ""}"n{at}": {json.dumps({"compute": compute})}'
@@ -167,14 +167,22 @@ LARGE = {
     "metadata": Large("oci", "{", metadata_of_hosts, "}", 32 * MIB, "hosts", 64 * MIB),
     "tiles": Large("gemini", "", gemini_tiles, "", 8 * MIB, "32 hosts", 8 * MIB),
     "links": Large("ufm", "[", ufm_links, "]", 100 * MIB, "more than 65536 nodes", 96 * MIB),
-    "cables": Large("slingshot", COLUMNS, slingshot_cables, "", 100 * MIB, "names more", 128 * MIB),
+    "cables": Large(
+        "slingshot",
+        COLUMNS,
+        slingshot_cables,
+        "",
+        16 * MIB,
+        "entries of forwarding tables",
+        128 * MIB,
+    ),
     "instances": Large(
         *("topograph", '{"instances": [', topograph_instances, "]}"),
-        *(24 * MIB, "hosts", 64 * MIB),
+        *(8 * MIB, "hosts", 32 * MIB),
     ),
-    "aws": Large("aws", '{"Instances": [', aws_instances, "]}", 24 * MIB, "hosts", 128 * MIB),
-    "gcp": Large("gcp", "[", gcp_instances, "]", 24 * MIB, "hosts", 64 * MIB),
-    "azure": Large("azure", "{", azure_documents, "}", 24 * MIB, "hosts", 64 * MIB),
+    "aws": Large("aws", '{"Instances": [', aws_instances, "]}", 8 * MIB, "hosts", 128 * MIB),
+    "gcp": Large("gcp", "[", gcp_instances, "]", 8 * MIB, "hosts", 32 * MIB),
+    "azure": Large("azure", "{", azure_documents, "}", 8 * MIB, "hosts", 32 * MIB),
 }
 
 
