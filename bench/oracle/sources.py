@@ -11,6 +11,7 @@ do in the last 10 s. It ends with code 1 where a number differs.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import re
 import sys
@@ -22,7 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairlead.measure.metrics import Series, open_source
+from fairlead.measure.metrics.mapped_prometheus import MappedSource
 from fairlead.measure.metrics.prometheus import PrometheusSource
+from fairlead.measure.metrics.prometheus_api import PrometheusApi
 from fairlead.measure.metrics.rates import means, rates
 from fairlead.model.topology import Links
 from fairlead.watch.oracle.link_metrics import link_metrics
@@ -62,22 +65,38 @@ class Row(NamedTuple):
 
 
 class RecordedPrometheus(PrometheusSource):
-    """The answers that a server of Prometheus would give of a file."""
+    """A server of Prometheus that has the series of a file."""
 
     def __init__(self, path: Path):
         super().__init__("http://recorded")
         self._path = path
 
     def _fetch(self, path: str, form: Mapping[str, str]) -> Any:
-        names = set(re.findall(r"\w+", form["query"]))
-        values: dict[tuple[tuple[str, str], ...], list[list[Any]]] = {}
-        for line in self._path.read_text().splitlines():
-            match = _LINE.fullmatch(line)
-            if match is not None and match[1] in names:
-                key = (("__name__", match[1]), *_LABEL.findall(match[2]))
-                values.setdefault(key, []).append([int(match[4]) / 1000, match[3]])
-        result = [{"metric": dict(key), "values": some} for key, some in values.items()]
-        return {"status": "success", "data": {"resultType": "matrix", "result": result}}
+        return answer(self._path, form["query"])
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordedApi(PrometheusApi):
+    """The same for a map."""
+
+    path: Path = Path()
+
+    def fetch(self, path: str, form: Mapping[str, str]) -> Any:
+        return answer(self.path, form["query"])
+
+
+def answer(path: Path, query: str) -> Any:
+    """What a server with the series of a file answers to a name or a regular expression of it."""
+    named = re.search(r'__name__=~"([^"]*)"', query)
+    wanted = named[1] if named is not None else query.partition("[")[0]
+    values: dict[tuple[tuple[str, str], ...], list[list[Any]]] = {}
+    for line in path.read_text().splitlines():
+        match = _LINE.fullmatch(line)
+        if match is not None and re.fullmatch(wanted, match[1]):
+            key = (("__name__", match[1]), *_LABEL.findall(match[2]))
+            values.setdefault(key, []).append([int(match[4]) / 1000, match[3]])
+    result = [{"metric": dict(key), "values": some} for key, some in values.items()]
+    return {"status": "success", "data": {"resultType": "matrix", "result": result}}
 
 
 def series_of(path: Path) -> list[Series]:
@@ -86,7 +105,18 @@ def series_of(path: Path) -> list[Series]:
         return ldms_series(path)
     if path.stem == "slingshot_telemetry":
         return telemetry_series(path)
+    if path.with_suffix(".toml").exists():
+        return mapped_series(path)
     return RecordedPrometheus(path).read(END_S, WINDOW_S)
+
+
+def mapped_series(path: Path) -> list[Series]:
+    """What the source `prom:` reads by the map next to a sample."""
+    source = MappedSource(RecordedApi("http://recorded", path=path), path.with_suffix(".toml"))
+    found = source.read(END_S, WINDOW_S)
+    if source.skipped:
+        raise ValueError(f"{path}: {source.skipped[0]}")
+    return found
 
 
 def ldms_series(path: Path) -> list[Series]:

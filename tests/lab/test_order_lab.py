@@ -97,6 +97,26 @@ def test_hosts_that_meet_agree_and_each_prints_its_own_rank(two_racks: Lab) -> N
     assert tuple(ordered) == two_racks.hosts or crossings(two_racks, ordered) == 2
 
 
+def test_launcher_of_the_mpi_operator_starts_ranks_in_the_order(
+    two_racks: Lab, tmp_path: Path
+) -> None:
+    file = tmp_path / "order"
+    started = ["sh", "-c", 'echo "$OMPI_COMM_WORLD_RANK $(hostname)"']
+    words = [sys.executable, "-m", "fairlead", "order", "--exec", "-o", str(file), "--"]
+    words += ["mpirun", "--hostfile", str(file), "--map-by", "ppr:1:node", *started]
+    # The operator names its file by a variable of the MPI, and an agent as the lab does.
+    names = ("OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile")
+    env = {**os.environ, **dict.fromkeys(names, str(two_racks.hostfile))}
+
+    done = two_racks.run(words, "login", env=env, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr
+    ranks = dict(line.split() for line in done.stdout.splitlines())
+    ordered = [line.split()[0] for line in file.read_text().splitlines()]
+    assert [ranks[str(rank)] for rank in range(8)] == ordered
+    assert sorted(ordered) == sorted(two_racks.hosts)
+
+
 def test_rates_over_tcp_are_within_five_percent_of_the_shaped_ones(tmp_path: Path) -> None:
     network = tmp_path / "cloud.net.npz"
     # Low enough that a busy machine with two cores can keep up with them.

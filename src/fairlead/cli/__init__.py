@@ -53,6 +53,9 @@ COMMANDS = {
 }
 """What each command does, as its own help begins."""
 
+COMPLETION = ("--show-completion", "--install-completion")
+"""Typer's own take no name of a shell, and without an interactive one name none."""
+
 _MODULES = {"import": "import_topology"}
 """Modules of commands whose names no module can have."""
 
@@ -92,6 +95,9 @@ def main(run: Callable[[], object] = app) -> None:
         if signal.getsignal(number) != signal.SIG_IGN:  # Below nohup it stays ignored.
             signal.signal(number, _leave)
     try:
+        if sys.argv[1:2] and sys.argv[1] in COMPLETION:
+            completion = importlib.import_module("fairlead.cli.shell_completion")
+            sys.exit(completion.give_completion(sys.argv[1:]))
         run()
     except (Error, OSError) as error:
         print(f"fairlead: {terminal_safe(str(error) + _remedy(error))}", file=sys.stderr)

@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from fairlead.act.launch import detect
-from fairlead.act.launch.slurm import cluster_from_slurm
 from fairlead.act.monitoring import SYSTEMS, write_setup
 from fairlead.cli import option_kinds
 from fairlead.cli import order_options as choices
@@ -26,6 +25,7 @@ from fairlead.cli.output import (
     warn,
 )
 from fairlead.cli.parsers import one_of, usage
+from fairlead.cli.request_options import HostOptions
 from fairlead.errors import Error
 from fairlead.files.package_folders import data_folder
 from fairlead.files.whole_file import read_text
@@ -218,13 +218,7 @@ def setup(
             metavar="SYSTEM", parser=usage(one_of(SYSTEMS)), help=f"One of{list_names(SYSTEMS)}"
         ),
     ],
-    hostfile: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOSTS",
-            help="A hostfile, or hosts h0,h1; without it the hosts of the Slurm job.",
-        ),
-    ] = None,
+    hosts: HostOptions,
     switches: Annotated[
         str, typer.Option(metavar="NAMES", help="Switches that are asked by SNMP: leaf1,leaf2.")
     ] = "",
@@ -251,9 +245,7 @@ def setup(
 
     The commands that start it are printed; none needs root.
     """
-    cluster = cluster_from_slurm() if hostfile is None else parse_cluster(hostfile)
-    if cluster is None:
-        raise typer.BadParameter("is needed outside of a Slurm job", param_hint="--hostfile")
+    cluster = hosts.cluster(None)
     named = [name for name in switches.split(",") if name]
     made = SYSTEMS[system].setup(cluster.hosts, named)
     folder = output or Path(system)

@@ -23,6 +23,9 @@ __all__ = ["find", "names", "read_toml"]
 
 Model = TypeVar("Model", bound=BaseModel)
 
+MOST_TOML_BYTES = 2**24
+"""Largest TOML file: one takes some twenty times its size in memory."""
+
 
 def names(folder: Path) -> list[str]:
     """Names of the TOML files in a folder of the package."""
@@ -69,7 +72,7 @@ def read_toml(
             file and field.
     """
     try:
-        table = tomllib.loads(read_text(path))
+        table = tomllib.loads(read_text(path, MOST_TOML_BYTES))
     except (ValueError, RecursionError) as error:  # of its form, a number's length, its depth
         raise InputError(f"{path}: not a readable TOML file: {error}") from error
     with name_source(path):

@@ -22,12 +22,15 @@ MOST_LINE_BYTES = 2**16
 """Longest line, where a reader does not know better."""
 
 
-def read_bytes(path: Path | str) -> bytes:
+def read_bytes(path: Path | str, most_bytes: int = MOST_BYTES) -> bytes:
     """All of a file.
 
+    Args:
+        path: The file.
+        most_bytes: Its largest size.
+
     Raises:
-        InputError: It is missing, cannot be read, is a device (which may never end), or has more
-            than MOST_BYTES.
+        InputError: It is missing, cannot be read, is a device (which may never end), or is larger.
     """
     path = Path(path)
     try:
@@ -35,11 +38,11 @@ def read_bytes(path: Path | str) -> bytes:
         with path.open("rb") as stream:
             # In pieces: one large read would allocate its whole size at once.
             pieces = iter(lambda: stream.read(_PIECE_BYTES), b"")
-            data = b"".join(itertools.islice(pieces, MOST_BYTES // _PIECE_BYTES + 1))
+            data = b"".join(itertools.islice(pieces, most_bytes // _PIECE_BYTES + 1))
     except (OSError, ValueError) as error:  # a ValueError is a NUL in the name
         raise _unreadable(path, error) from error
-    if len(data) > MOST_BYTES:
-        raise InputError(f"{path}: is larger than {MOST_BYTES} bytes")
+    if len(data) > most_bytes:
+        raise InputError(f"{path}: is larger than {most_bytes} bytes")
     return data
 
 
@@ -100,13 +103,13 @@ def _unreadable(path: Path, error: OSError | ValueError) -> InputError:
     return InputError(f"{path}: cannot be read: {reason}")
 
 
-def read_text(path: Path | str) -> str:
+def read_text(path: Path | str, most_bytes: int = MOST_BYTES) -> str:
     """All of a text file in UTF-8.
 
     Raises:
         InputError: As above, or it is not in UTF-8.
     """
     try:
-        return read_bytes(path).decode("utf-8")
+        return read_bytes(path, most_bytes).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: cannot be read: {error}") from error

@@ -1,22 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slurm's own controller, started for as long as it takes to read a topology."""
+"""Slurm's own controller, started for as long as it takes to read a topology.
+
+Debian 12 has Slurm 22.05, which knows trees alone; FAIRLEAD_TEST_SLURMCTLD names the controller of
+a newer one (blocks since 23.11, topology.yaml since 25.05).
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import socket
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
-PROGRAM = shutil.which("slurmctld", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+PROGRAM = os.environ.get("FAIRLEAD_TEST_SLURMCTLD") or shutil.which(
+    "slurmctld", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin"
+)
 
 _SWITCH = re.compile(r"Switch level:(\d+) name:(\S+) nodes:(\S+) switches:(\S+)")
+_BLOCK = re.compile(r"Block name:(\S+) nodes:(\S+)")
 
 
-def read_switches(folder: Path, hosts: list[str]) -> dict[str, tuple[int, str, str]]:
-    """Level, nodes and switches of each switch, as slurmctld reads `topology.conf` of a folder."""
-    (folder / "state").mkdir()
+def version() -> tuple[int, int]:
+    """Version of the controller; (0, 0) without one."""
+    if PROGRAM is None:
+        return 0, 0
+    said = subprocess.run([PROGRAM, "-V"], capture_output=True, text=True, check=True).stdout
+    major, minor = said.split()[-1].split(".")[:2]
+    return int(major), int(minor)
+
+
+def read_switches(
+    folder: Path, hosts: list[str], plugin: str = "TopologyPlugin=topology/tree\n"
+) -> dict[str, tuple[int, str, str]]:
+    """Level, nodes and switches of each switch, as slurmctld reads a folder's topology."""
+    found = _read(folder, hosts, plugin)
+    matches = [match for line in found if (match := _SWITCH.search(line)) is not None]
+    assert matches, "".join(found[-20:])
+    return {match[2]: (int(match[1]), _one_by_one(match[3]), match[4]) for match in matches}
+
+
+def read_blocks(
+    folder: Path, hosts: list[str], plugin: str = "TopologyPlugin=topology/block\n"
+) -> Mapping[str, str]:
+    """Nodes of each block, also of those that it aggregates, by the names of the blocks."""
+    found = _read(folder, hosts, plugin)
+    matches = [match for line in found if (match := _BLOCK.search(line)) is not None]
+    assert matches, "".join(found[-20:])
+    return {match[1]: _one_by_one(match[2]) for match in matches}
+
+
+def _one_by_one(nodes: str) -> str:
+    """Names of nodes one by one: versions differ in when they write `h[0-1]`."""
+
+    def expand(match: re.Match[str]) -> str:
+        ranges = (part.partition("-") for part in match[2].split(","))
+        numbers = (
+            n for first, _, last in ranges for n in range(int(first), int(last or first) + 1)
+        )
+        return ",".join(f"{match[1]}{number}" for number in numbers)
+
+    return re.sub(r"(\w+)\[([\d,-]+)\]", expand, nodes)
+
+
+def _read(folder: Path, hosts: list[str], plugin: str) -> list[str]:
+    """What the controller prints until it has read the topology."""
+    (folder / "state").mkdir(exist_ok=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -26,25 +77,23 @@ def read_switches(folder: Path, hosts: list[str]) -> dict[str, tuple[int, str, s
         f"SlurmctldPort={port}\nSlurmUser=root\n"
         "AuthType=auth/none\nCredType=cred/none\n"
         f"StateSaveLocation={folder / 'state'}\nSlurmctldPidFile={folder / 'pid'}\n"
-        "TopologyPlugin=topology/tree\nSelectType=select/cons_tres\n"
+        f"{plugin}SelectType=select/cons_tres\n"
         "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\n"
         f"NodeName={','.join(hosts)} CPUs=1\nPartitionName=all Nodes=ALL Default=YES\n"
     )
     assert PROGRAM is not None
-    found: dict[str, tuple[int, str, str]] = {}
-    lines = []
+    lines: list[str] = []
     with subprocess.Popen(
         [PROGRAM, "-D", "-vv", "-f", str(folder / "slurm.conf")],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     ) as controller:  # fmt: skip
         assert controller.stderr is not None
+        has_topology = False
         for line in controller.stderr:
             lines.append(line)
-            match = _SWITCH.search(line)
-            if match is not None:
-                found[match[2]] = int(match[1]), match[3], match[4]
-            elif found or "fatal" in line:
+            is_of_group = bool(_SWITCH.search(line) or _BLOCK.search(line))
+            has_topology = has_topology or is_of_group
+            if (has_topology and not is_of_group and "topology/" not in line) or "fatal" in line:
                 break
         controller.kill()
-    assert found, "".join(lines[-20:])
-    return found
+    return lines

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fairlead.act.monitoring import SYSTEMS, write_setup
+from fairlead.act.monitoring import SYSTEMS, Setup, start_setup, write_setup
 from fairlead.act.monitoring.prometheus import COLLECTOR_ARGUMENTS, ETHTOOL_STATISTICS
 from fairlead.cli import app
 from fairlead.errors import InputError
@@ -132,7 +133,6 @@ def test_the_command_writes_and_says_what_to_start(
     (tmp_path / "hosts.txt").write_text("n1 slots=4\nn2 slots=4\n")
 
     done = CliRunner().invoke(app, ["oracle", "setup", "ldms", "--hostfile", "hosts.txt"])
-    without = CliRunner().invoke(app, ["oracle", "setup", "ldms"])
     refused = CliRunner().invoke(
         app, ["oracle", "setup", "ldms", "--hostfile", "hosts.txt", "--switches", "leaf1"]
     )
@@ -142,8 +142,79 @@ def test_the_command_writes_and_says_what_to_start(
         "ldms/omni-path.conf, ldms/start-samplers, ldms/aggregator.conf"
     )
     assert "  sh start-samplers   # on each host" in done.stdout
-    assert without.exit_code == 2
     assert isinstance(refused.exception, InputError)
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "hosts"),
+    [
+        (["-H", "n1,n2:8"], {}, ["n1", "n2"]),
+        ([], {"SLURM_JOB_NODELIST": "n[3-4]", "SLURM_TASKS_PER_NODE": "8(x2)"}, ["n3", "n4"]),
+        ([], {"LSB_MCPU_HOSTS": "n5 8 n6 8", "LSB_JOBID": "1"}, ["n5", "n6"]),
+        # What the user names counts before the allocation.
+        (["-H", "n1"], {"LSB_MCPU_HOSTS": "n5 8 n6 8", "LSB_JOBID": "1"}, ["n1"]),
+    ],
+)
+def test_hosts_are_those_of_the_list_or_of_the_job(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    variables: dict[str, str],
+    hosts: list[str],
+) -> None:
+    leave_every_job(monkeypatch)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    done = CliRunner().invoke(
+        app, ["oracle", "setup", "prometheus", *words, "-o", str(tmp_path / "set")]
+    )
+
+    assert done.exit_code == 0, done.output
+    targets = json.loads((tmp_path / "set" / "nodes.json").read_text())
+    assert [target["labels"]["host"] for target in targets] == hosts
+
+
+def test_without_hosts_and_outside_of_a_job_it_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave_every_job(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+
+    done = CliRunner().invoke(app, ["oracle", "setup", "prometheus"])
+    twice = CliRunner().invoke(app, ["oracle", "setup", "ldms", "-H", "n1", "--hostfile", "h"])
+
+    assert isinstance(done.exception, InputError)
+    assert str(done.exception).startswith("no hosts: give --hostfile FILE or -H")
+    assert twice.exit_code == 2
+    assert not (tmp_path / "prometheus").exists() and not (tmp_path / "ldms").exists()
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("ERROR: no library\\nERROR: port is taken\\ncleanup end\\n", "ERROR: port is taken"),
+        ("begun\\nport is taken\\n", "port is taken"),
+        ("", ""),
+    ],
+)
+def test_a_program_that_ended_is_named_with_its_last_error(
+    tmp_path: Path, printed: str, expected: str
+) -> None:
+    made = Setup({}, [], ["sh", "-c", f"printf '{printed}'; exit 7"], [], "", "")
+
+    with start_setup(made, tmp_path, ["h0"], lambda _host, words: [*words]) as started:
+        started.processes["h0"].wait()
+        (line,) = started.lines_of_ended()
+
+    assert line == f"h0: ended with exit code 7: {expected}"
+
+
+def leave_every_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the variables of schedulers and of MPIs' own launchers."""
+    for name in list(os.environ):
+        if name.startswith(("SLURM_", "LSB_", "PBS_", "PE_", "FLUX_", "OMPI_", "PRTE_", "HYDRA_")):
+            monkeypatch.delenv(name)
 
 
 def test_adapters_without_a_collector_are_written_for_the_exporter(tmp_path: Path) -> None:

@@ -130,10 +130,45 @@ def test_slurms_controller_reads_the_switches(tmp_path: Path) -> None:
         "r_1": (0, "h0,h1", "(null)"),
         "r_1-2": (0, "h2", "(null)"),
         "r2": (0, "h3,h4", "(null)"),
-        "pod_1": (1, "h[0-2]", "r_1,r_1-2"),
-        "pod_2": (1, "h[3-4]", "r2"),
-        "core": (2, "h[0-4]", "pod_1,pod_2"),
+        "pod_1": (1, "h0,h1,h2", "r_1,r_1-2"),
+        "pod_2": (1, "h3,h4", "r2"),
+        "core": (2, "h0,h1,h2,h3,h4", "pod_1,pod_2"),
     }
+
+
+def needs_slurm(major: int, minor: int, what: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(
+        slurm_controller.version() < (major, minor) or os.getuid() != 0,
+        reason=f"{what} needs Slurm {major}.{minor:02}, and slurmctld to run as root",
+    )
+
+
+EVEN = HostGroups({f"h{host}": ("all", f"b{host // 4}") for host in range(16)})
+BLOCKS = ("h0,h1,h2,h3", "h4,h5,h6,h7", "h8,h9,h10,h11", "h12,h13,h14,h15")
+READ_BLOCKS = {
+    **{f"b{block}": hosts for block, hosts in enumerate(BLOCKS)},
+    **{"b[0-1]": ",".join(BLOCKS[:2]), "b[2-3]": ",".join(BLOCKS[2:]), "b[0-3]": ",".join(BLOCKS)},
+}
+
+
+@needs_slurm(23, 11, "topology/block")
+def test_slurms_controller_reads_the_blocks(tmp_path: Path) -> None:
+    (tmp_path / "topology.conf").write_text(written("slurm-block", EVEN))
+
+    assert slurm_controller.read_blocks(tmp_path, list(EVEN.groups_of_host)) == READ_BLOCKS
+
+
+@needs_slurm(25, 5, "topology.yaml")
+def test_slurms_controller_reads_tree_and_blocks_of_one_file(tmp_path: Path) -> None:
+    (tmp_path / "topology.yaml").write_text(written("slurm-topology-yaml", EVEN))
+    hosts = list(EVEN.groups_of_host)
+
+    switches = slurm_controller.read_switches(tmp_path, hosts, "")
+    blocks = slurm_controller.read_blocks(tmp_path, hosts, "")
+
+    assert switches["all"] == (1, ",".join(BLOCKS), "b0,b1,b2,b3")
+    assert switches["b3"] == (0, BLOCKS[3], "(null)")
+    assert blocks == READ_BLOCKS
 
 
 def test_labels_are_those_of_nodes_and_hold_to_the_rules_of_kubernetes() -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -133,26 +132,6 @@ def test_a_line_of_another_form_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "cm.0.prof").write_text("# POINT TO POINT\n" + text)
     with pytest.raises(fl.InputError, match=r"cm\.0\.prof:2: expected 'E SRC DST"):
         load_traffic(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("name", "first", "line"),
-    [
-        ("t.csv", "src,dst,bytes\n", "0,1,100\n"),
-        ("t.0.prof", "", "E\t0\t0\t100 bytes\t1 msgs sent\n"),
-    ],
-)
-def test_large_file_is_read_line_by_line(name: str, first: str, line: str, tmp_path: Path) -> None:
-    path, size = tmp_path / name, 2**21
-    path.write_text(first + line * (size // len(line)))
-    tracemalloc.start()
-
-    traffic = load_traffic(path)
-
-    most_bytes = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert traffic.bytes.sum() == 100 * (size // len(line))
-    assert most_bytes < size / 2
 
 
 @pytest.mark.parametrize(

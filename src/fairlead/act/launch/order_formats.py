@@ -86,6 +86,12 @@ def _slots_lines(order: HostOrder) -> str:
     return "".join(f"{host} slots={slots}\n" for host, slots in rows)
 
 
+def _colon_lines(order: HostOrder) -> str:
+    """Source: mpiexec of MPICH (Hydra), -f; MPI Operator, the hostfile of Intel MPI and MPICH."""
+    rows = zip(order.hosts, order.slots, strict=True)
+    return "".join(f"{host}:{slots}\n" for host, slots in rows)
+
+
 def _names(order: HostOrder) -> str:
     return "".join(f"{host}\n" for host in order.hosts)
 
@@ -136,6 +142,11 @@ ORDER_FORMATS: Mapping[str, OrderFormat] = {
     "hostfile": OrderFormat(
         _slots_lines, "Open MPI's hostfile", programs=frozenset({"mpirun", "mpiexec", "prterun"})
     ),
+    "mpich": OrderFormat(
+        _colon_lines,
+        "the hostfile of MPICH and Intel MPI",
+        programs=frozenset({"mpiexec.hydra", "mpirun.mpich", "mpiexec.mpich"}),
+    ),
     "slurm": OrderFormat(
         _slurm,
         "the file for srun's SLURM_HOSTFILE",
@@ -157,7 +168,9 @@ ORDER_FORMATS: Mapping[str, OrderFormat] = {
     "deepspeed": OrderFormat(
         _slots_lines, "DeepSpeed's hostfile", programs=frozenset({"deepspeed"})
     ),
-    "mpi-operator": OrderFormat(_slots_lines, "the hostfile of Kubernetes' MPI Operator"),
+    "mpi-operator": OrderFormat(
+        _slots_lines, "the hostfile of Kubernetes' MPI Operator, where that is Open MPI's"
+    ),
     "kueue": OrderFormat(_kueue, "commands that label nodes by their rank"),
     "names": OrderFormat(_names, "names alone, one a line"),
 }

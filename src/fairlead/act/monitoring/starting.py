@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 import shlex
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,8 @@ from fairlead.files.scratch import scratch_folder
 __all__ = ["Started", "start_setup"]
 
 _END_S = 10.0
+
+_ERROR = re.compile(r"\b(error|fatal|cannot|failed)\b", re.IGNORECASE)
 
 # It ends with its standard input, so that none outlives the process that started it, even where
 # that is reached by ssh.
@@ -40,11 +43,13 @@ class Started:
     logs: Mapping[str, Path]
 
     def lines_of_ended(self) -> Iterator[str]:
-        """A line for each that has ended, with the last that it wrote."""
+        """A line for each that has ended, with its last error, or else with its last line."""
         for name, process in self.processes.items():
             if process.poll() is not None:
                 lines = self.logs[name].read_text(errors="replace").split("\n")
-                last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+                said = [line.strip() for line in reversed(lines) if line.strip()] or [""]
+                # ldmsd reports in the end that it has cleaned up.
+                last = next((line for line in said if _ERROR.search(line)), said[0])
                 yield f"{name}: ended with exit code {process.returncode}: {last:.200}"
 
 

@@ -10,7 +10,15 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fairlead.measure.metrics.exporters import FACTS, METRICS, TICK_S, Labels, Metric
+from fairlead.measure.metrics.exporters import (
+    FACTS,
+    METRICS,
+    NAMES,
+    TICK_S,
+    Labels,
+    Metric,
+    known_name,
+)
 from fairlead.measure.metrics.prometheus_api import PrometheusApi, matrix, one_series
 from fairlead.measure.metrics.prometheus_machines import Machine, Samples, better, machines
 from fairlead.measure.metrics.series import MetricError, MetricSource, Quantity, Series
@@ -67,7 +75,7 @@ class PrometheusSource(MetricSource):
 
     def read(self, now_s: float, window_s: float) -> list[Series]:
         """All samples of the window."""
-        names = f'__name__=~"{"|".join(METRICS)}"'
+        names = f'__name__=~"{NAMES}"'
         selector = "{" + ",".join(filter(None, (names, self._selector))) + "}"
         path, form = self._api.question(selector, now_s, window_s)
         results = matrix(self.name, self._fetch(path, form))
@@ -92,10 +100,10 @@ class PrometheusSource(MetricSource):
         of_ports: dict[tuple[str, str], Samples] = {}
         of_devices: list[tuple[Labels, Samples]] = []
         for labels, samples in results:
-            name = labels.get("__name__", "")
-            metric = METRICS.get(name)
-            if metric is None:
+            name = known_name(labels.get("__name__", ""))
+            if name is None:
                 continue
+            metric = METRICS[name]
             if metric.port_of is None:
                 of_devices.append((labels, samples))
                 continue

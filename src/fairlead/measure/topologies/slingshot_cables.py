@@ -17,6 +17,7 @@ from fairlead.errors import InputError
 from fairlead.files.whole_file import read_lines
 from fairlead.measure.topologies.documents import require_few
 from fairlead.measure.topologies.infiniband_text import MOST_SHOWN, Passed
+from fairlead.measure.topologies.shortest_paths import require_table
 
 __all__ = ["Cables", "node_of", "read_cables", "switch_of"]
 
@@ -93,6 +94,7 @@ def read_cables(path: Path) -> Cables:
                 if jack != jacks[which][0]:
                     raise InputError(f"{row.where}: {adapter} is on {jack}, too")
             require_few(path, len(found.adapters) // MOST_ADAPTERS)
+            require_table(str(path), len(found.group_of), len(found.adapters))
         elif row.kind != "edge" and jacks[0] and jacks[1]:
             for end, group in zip(jacks, row.groups, strict=True):
                 _add_switch(row, found.group_of, end[0], group)

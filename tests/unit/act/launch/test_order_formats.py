@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -22,6 +26,7 @@ ORDER = HostOrder(("h2", "h0", "h1"), (2, 2, 1), own="h0", port=29501)
         ("hostfile", "h2 slots=2\nh0 slots=2\nh1 slots=1\n"),
         ("deepspeed", "h2 slots=2\nh0 slots=2\nh1 slots=1\n"),
         ("mpi-operator", "h2 slots=2\nh0 slots=2\nh1 slots=1\n"),
+        ("mpich", "h2:2\nh0:2\nh1:1\n"),
         ("slurm", "h2\nh2\nh0\nh0\nh1\n"),
         ("torchrun", "--nnodes=3 --node_rank=1 --master_addr=h2 --master_port=29501\n"),
         (
@@ -42,10 +47,43 @@ def test_order_has_the_form_of_its_reader(name: str, text: str) -> None:
     assert ORDER_FORMATS[name].text(ORDER) == text
 
 
-def test_hostfile_is_read_again_in_the_same_order() -> None:
-    cluster = parse_hostfile(ORDER_FORMATS["hostfile"].text(ORDER), "ordered.txt")
+@pytest.mark.parametrize("name", ["hostfile", "mpich"])
+def test_hostfile_is_read_again_in_the_same_order(name: str) -> None:
+    cluster = parse_hostfile(ORDER_FORMATS[name].text(ORDER), "ordered.txt")
 
     assert (cluster.hosts, cluster.slots) == (ORDER.hosts, ORDER.slots)
+
+
+def test_deepspeed_finds_every_host_once_with_its_slots() -> None:
+    """By the pattern of DeepSpeed's launcher, runner.py, which refuses a host that comes twice."""
+    lines = ORDER_FORMATS["deepspeed"].text(ORDER).splitlines()
+
+    found = [re.search(r"^(\S+)\s+slots=(\d+)", line) for line in lines]
+
+    assert [(match[1], int(match[2])) for match in found if match] == [
+        ("h2", 2),
+        ("h0", 2),
+        ("h1", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "program", "options"),
+    [("mpich", "mpiexec.mpich", "-f"), ("hostfile", "mpiexec.openmpi", "--hostfile")],
+)
+def test_launchers_take_the_file(name: str, program: str, options: str, tmp_path: Path) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    path = tmp_path / "order.txt"
+    path.write_text(ORDER_FORMATS[name].text(HostOrder(("localhost",), (3,))))
+
+    done = subprocess.run(
+        [program, options, str(path), "-n", "3", "echo", "started"],
+        env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout.split()) == (0, ["started"] * 3), done.stderr
 
 
 def test_host_that_is_not_in_the_order_has_no_rank() -> None:
@@ -86,6 +124,7 @@ def test_own_host_is_the_one_that_means_this_machine() -> None:
         ("srun ./solver", "slurm"),
         ("deepspeed --hostfile order.txt train.py", "deepspeed"),
         ("mpirun -n 4 ./solver", "hostfile"),
+        ("mpiexec.hydra -f order.txt ./solver", "mpich"),
         ("python3 train.py -m torch.distributed.run", None),
         ("./solver", None),
         ("", None),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from fairlead.errors import Error
 from fairlead.measure.metrics import Quantity, Series, open_source
-from fairlead.measure.metrics.exporters import EXPORTERS, METRICS
+from fairlead.measure.metrics.exporters import EXPORTERS, METRICS, NAMES
 from fairlead.measure.metrics.prometheus import PrometheusSource
 
 PAGE = Path(__file__).parents[4] / "docs" / "reference" / "metrics.md"
@@ -34,7 +35,7 @@ class Answers(PrometheusSource):
         return {"status": "success", "data": {"resultType": "matrix", "result": result}}
 
 
-def series(name: str, first: float, last: float, **labels: str) -> Any:
+def series(name: str, first: float, last: float, /, **labels: str) -> Any:
     return {"__name__": name, **labels}, first, last
 
 
@@ -106,6 +107,39 @@ def test_the_interface_of_a_switch_has_its_capacity_both_ways() -> None:
         (False, 1.25e7),
         (True, 1.25e7),
     ]
+
+
+@pytest.mark.parametrize(
+    "begin", ["", "gnmic_", "gnmic_port_stats_", "gnmic_oc_openconfig_interfaces_"]
+)
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"interface_name": "Ethernet1", "source": "leaf1:57400"},
+        {"interface_name": "Ethernet1", "source": "leaf1"},
+        {"name": "Ethernet1", "instance": "leaf1"},
+    ],
+)
+def test_counters_of_openconfig_are_known_by_the_end_of_their_name(
+    begin: str, labels: dict[str, str]
+) -> None:
+    name = f"{begin}interfaces_interface_state_counters_out_octets"
+    below = f"{begin}interfaces_interface_subinterfaces_subinterface_state_counters_out_octets"
+    source = Answers(series(name, 0, 100, **labels), series(below, 0, 7, **labels))
+
+    found = source.read(0, 60)
+
+    assert growth(found, "interface leaf1 Ethernet1") == {(False, Quantity.carried_bytes): 100}
+    assert re.fullmatch(NAMES, name) and not re.fullmatch(NAMES, below)
+
+
+def test_two_subscriptions_of_one_counter_count_once() -> None:
+    labels = {"interface_name": "Ethernet1", "source": "leaf1"}
+    names = [f"gnmic_{sub}_interfaces_interface_state_counters_in_octets" for sub in ("a", "b")]
+
+    found = Answers(*(series(name, 0, 100, **labels) for name in names)).read(0, 60)
+
+    assert growth(found, "interface leaf1 Ethernet1") == {(True, Quantity.carried_bytes): 100}
 
 
 def test_an_interface_without_a_name_is_an_error_that_names_the_metric() -> None:

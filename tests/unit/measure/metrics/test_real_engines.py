@@ -99,6 +99,35 @@ def engine(request: pytest.FixtureRequest, exporter: int, tmp_path: Path) -> Ite
         process.kill()
 
 
+FEDERATION = """global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+scrape_configs:
+- job_name: federate
+  honor_labels: true
+  metrics_path: {path}/federate
+  params: {{'match[]': ['{{job="node"}}']}}
+  static_configs:
+  - targets: ['{server}']
+"""
+
+
+@pytest.fixture
+def federation(engine: str, tmp_path: Path) -> Iterator[str]:
+    """A Prometheus that has the series of another one."""
+    server, _, path = engine.removeprefix("http://").partition("/")
+    scrapes = tmp_path / "federation.yml"
+    scrapes.write_text(FEDERATION.format(server=server, path=f"/{path}"))
+    port = free_port()
+    words = ["prometheus", f"--config.file={scrapes}", f"--storage.tsdb.path={tmp_path}/federated"]
+    url = f"http://127.0.0.1:{port}"
+    with subprocess.Popen(
+        [*words, f"--web.listen-address=127.0.0.1:{port}"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        wait_until(lambda: answers(f"{url}/api/v1/labels"), "the federation answers")
+        yield url
+        process.kill()
+
+
 def read(url: str, step_s: float | None = None) -> dict[tuple[str, bool, Quantity], Series]:
     source = PrometheusSource(url, step_s=step_s, selector='job="node"')
     return {series.key: series for series in source.read(time.time(), 60.0)}
@@ -121,6 +150,17 @@ def test_scraped_counters_come_back_as_samples(engine: str, step_s: float | None
     assert np.all(np.diff(series.times_s) > 0)
     assert np.all(np.diff(series.values) >= 0)
     assert abs(series.times_s[-1] - time.time()) < 60
+
+
+@pytest.mark.parametrize("engine", ["prometheus"], indirect=True)
+def test_a_federation_has_the_hosts_of_its_servers(federation: str) -> None:
+    wait_until(lambda: has_samples(federation, 3), "three samples are there")
+
+    series = read(federation)[RECEIVED]
+
+    # By the host's label, and not by the server that was federated.
+    assert series.host_names[0] == "node001"
+    assert np.all(np.diff(series.times_s) > 0)
 
 
 MAP = """

@@ -34,6 +34,7 @@ class Metric(NamedTuple):
         replaces: Metrics of the same device that count less of the same, and are left out.
         is_of_cable: Whether it counts even where messages take an adapter: it is the same cable.
         in_ticks: Whether it counts ticks, whose length `?tick=` says.
+        has_prefix: Whether the exporter's user chooses what stands before the name, and `_`.
     """
 
     quantity: Quantity
@@ -46,6 +47,7 @@ class Metric(NamedTuple):
     replaces: tuple[str, ...] = ()
     is_of_cable: bool = False
     in_ticks: bool = False
+    has_prefix: bool = False
 
 
 class Exporter(NamedTuple):

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large files of other tools, each read by a process of its own whose memory is measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["MIB", "Large", "require_bounded"]
+
+MIB = 2**20
+MOST_OF_PROCESS_BYTES = 2**31
+"""Address space that the process may have; its libraries take most of it."""
+
+# The peak is that of this program alone: ru_maxrss may be that of the process that started it.
+PROGRAM = """
+import json, resource, sys
+from pathlib import Path
+
+most = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+from fairlead.act.launch import read_hostfile
+from fairlead.errors import Error
+from fairlead.measure.metrics import open_source
+from fairlead.measure.metrics.metric_map import read_metric_map
+from fairlead.measure.topologies.catalogue import IMPORTS, Given, import_topology
+from fairlead.measure.traffic_files import load_traffic
+
+
+def peak_bytes():
+    text = Path("/proc/self/status").read_text()
+    return 1024 * int(text.partition("VmHWM:")[2].split()[0])
+
+
+def read(kind, path):
+    if kind in IMPORTS:
+        return f"{import_topology(kind, Given(path)).num_hosts} hosts"
+    if kind == "traffic":
+        return f"{load_traffic(path).num_ranks} ranks"
+    if kind == "ldms":
+        return f"{len(open_source(f'ldms:{path}').read(1e9, 60.0))} series"
+    if kind == "map":
+        return f"{len(read_metric_map(path))} entries"
+    return f"{read_hostfile(path).num_hosts} hosts"
+
+
+before = peak_bytes()
+try:
+    said = read(sys.argv[2], Path(sys.argv[3]))
+except Error as error:
+    said = str(error)
+print(json.dumps({"said": said, "peak_bytes": peak_bytes() - before}))
+"""
+
+
+class Large(NamedTuple):
+    """A large file.
+
+    Attributes:
+        kind: Form of topology, or what else reads it.
+        begin, pieces, end: What it holds; there is no last piece.
+        size_bytes: Its size.
+        said: What is said of it, or how much it has.
+        most_bytes: What reading it takes at most.
+    """
+
+    kind: str
+    begin: str
+    pieces: Callable[[], Iterator[str]]
+    end: str
+    size_bytes: int
+    said: str
+    most_bytes: int
+
+
+def require_bounded(large: Large, path: Path) -> None:
+    """Write a large file, and check what is said of it and what memory it took."""
+    _write(path, large)
+
+    done = subprocess.run(
+        [*(sys.executable, "-c", PROGRAM, str(MOST_OF_PROCESS_BYTES)), large.kind, str(path)],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr[-500:]
+    found = json.loads(done.stdout)
+    assert re.search(re.escape(large.said), found["said"]), found
+    assert "\n" not in found["said"]
+    assert found["peak_bytes"] < large.most_bytes, found
+
+
+def _write(path: Path, large: Large) -> None:
+    with path.open("w") as stream:
+        stream.write(large.begin)
+        size = 0
+        for piece in large.pieces():
+            stream.write(piece)
+            size += len(piece)
+            if size >= large.size_bytes:
+                break
+        stream.write(large.end)
