@@ -29,7 +29,8 @@ def doctor(
 ) -> None:
     """Check launcher, MPI, hosts, interfaces, clocks and binding, with a remedy for each lack.
 
-    Give it the number of ranks, the hosts and the launcher options of your run. Exit code 1 if a run would fail.
+    Give it the number of ranks, the hosts and the launcher options of your run. Exit code 1 if a
+    run would fail.
     """
     by = launcher.request()
     checks = check_all(hosts_named(hosts.hostfile, hosts.host, by.mpirun), by, num_ranks)

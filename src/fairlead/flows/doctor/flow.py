@@ -49,9 +49,7 @@ def check_all(
     return checks
 
 
-def _checks(
-    named: Cluster | None, by: LauncherRequest, num_ranks: int | None
-) -> Iterator[Check]:
+def _checks(named: Cluster | None, by: LauncherRequest, num_ranks: int | None) -> Iterator[Check]:
     yield from _check_folders()
     try:
         launcher = detect(by.mpirun)
