@@ -29,7 +29,7 @@ shows that it works, not how fast things are. `make bench-short`, which CI runs,
 each benchmark but these: `bench/collectives/drift.py`, `bench/collectives/lab.py` and
 `bench/oracle/torus.py`, which take half a minute to three minutes also then;
 `bench/collectives/peers.py`, which takes hours without what it has recorded;
-`bench/run/clusters.py` and `bench/run/srun_signals.py`, which need Slurm;
+`bench/run/srun_signals.py`, which needs Slurm;
 `bench/collectives/mpi4py_suite.py` and `bench/relay/mpi4py_suite.py`, which need the sources of
 mpi4py; `bench/intercept/mpich_suite.py`, which needs those of MPICH; and
 `bench/cloudmap/record.py`, which needs those of NPB.

@@ -18,7 +18,7 @@ from slurm_cluster import SlurmCluster
 from fairlead.lab import Lab
 
 NUM_RANKS = 8
-LIMIT_S = 90.0
+LIMIT_S = 180.0
 JOB = ("--ntasks=8", "--nodes=4", "--ntasks-per-node=2")
 
 
@@ -29,6 +29,7 @@ class FailedError(Exception):
 class Place(Protocol):
     """Where commands run."""
 
+    lab: Lab
     folder: Path
     hosts: str
 
@@ -78,7 +79,7 @@ class InSlurm:
     """Jobs of the cluster."""
 
     def __init__(self, cluster: SlurmCluster) -> None:
-        self.cluster, self.folder, self.hosts = cluster, cluster.folder, ""
+        self.cluster, self.lab, self.folder, self.hosts = cluster, cluster.lab, cluster.folder, ""
 
     def run(self, line: str, cwd: Path) -> str:
         """As of `Place`."""

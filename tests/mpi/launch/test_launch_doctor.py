@@ -25,6 +25,16 @@ def test_a_set_up_that_works_passes(mpi: str, invented_hosts: None) -> None:
     assert checks["ranks"]["found"].startswith("2 without -n: ")
 
 
+def test_the_options_of_a_run_are_taken_and_its_ranks_tried(invented_hosts: None) -> None:
+    words = ["doctor", "--json", "-H", "alpha:1,beta:1", "--mpirun", MPIS["openmpi-4"].mpirun]
+    fits = CliRunner().invoke(app, [*words, "-np", "2", "--bind-to", "none"])
+    too_many = CliRunner().invoke(app, [*words, "-n", "3", "--bind-to", "none"])
+    assert json.loads(fits.stdout)[-1]["found"].startswith("2 as asked for: ")
+    last = json.loads(too_many.stdout)[-1]
+    assert (too_many.exit_code, last["name"], last["state"]) == (1, "ranks", "failed")
+    assert last["remedy"].startswith("try the launcher")
+
+
 def test_a_host_that_does_not_answer_fails(invented_hosts: None) -> None:
     words = ["doctor", "--json", "-H", "alpha:1,down1:1", "--mpirun", MPIS["mpich-4"].mpirun]
     done = CliRunner().invoke(app, words)

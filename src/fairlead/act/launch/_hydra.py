@@ -83,13 +83,9 @@ def must_avoid_slurm(spec: LaunchSpec) -> bool:
     return spec.cluster is not None and not is_reached_by_launchers(spec.cluster.hosts)
 
 
-def srun_agent(spec: LaunchSpec, work_dir: Path) -> Path | None:
-    """A program that reaches the hosts of a placement in a job of Slurm; None where none is needed.
-
-    Hydra 4.0.2 itself asks srun for as many hosts as the file has lines: "Only allocated 4 nodes
-    asked for 8", and waits for ever.
-    """
-    if spec.placement is None or "SLURM_JOB_ID" not in os.environ or shutil.which("srun") is None:
+def srun_agent(work_dir: Path) -> Path | None:
+    """A program that reaches the hosts of a job of Slurm by srun; None outside a job."""
+    if "SLURM_JOB_ID" not in os.environ or shutil.which("srun") is None:
         return None
     path = write_once(work_dir, "agent", _SRUN_AGENT)
     path.chmod(0o700)

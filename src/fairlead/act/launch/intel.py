@@ -62,7 +62,7 @@ class IntelMpi:
         # their cores, and one that is named again counts once; -ppn and I_MPI_PERHOST change that.
         # With -machinefile the lines are followed, whatever these variables are.
         hosts = [] if file is None else ["-machinefile", str(file)]
-        return _hydra.command_line(self.path, spec, hosts, _without_slurm(spec))
+        return _hydra.command_line(self.path, spec, hosts, _bootstrap(spec, work_dir, file))
 
 
 def _pin_ranks(spec: LaunchSpec) -> LaunchSpec:
@@ -77,13 +77,22 @@ def _pin_ranks(spec: LaunchSpec) -> LaunchSpec:
     return dataclasses.replace(spec, env={**spec.env, "I_MPI_PIN": "on", name: value})
 
 
-def _without_slurm(spec: LaunchSpec) -> list[str]:
+def _bootstrap(spec: LaunchSpec, work_dir: Path, hosts: Path | None) -> list[str]:
+    """How hosts are reached in a job of Slurm, where the user has not chosen it.
+
+    2021.18.1 reaches the hosts of a file by ssh, also there. By `-bootstrap slurm` it sends srun a
+    list of them, whose order Slurm does not keep: ranks run on other hosts than the file has.
+    """
     variables = {"I_MPI_HYDRA_BOOTSTRAP", "HYDRA_LAUNCHER", "HYDRA_BOOTSTRAP"}
-    if not _hydra.must_avoid_slurm(spec) or _hydra.has_chosen(
-        spec, {"bootstrap", "launcher"}, variables
-    ):
+    if _hydra.has_chosen(spec, {"bootstrap", "launcher"}, variables):
         return []
-    return ["-bootstrap", "ssh"]
+    if _hydra.must_avoid_slurm(spec):
+        return ["-bootstrap", "ssh"]
+    has_agent = _hydra.has_chosen(
+        spec, {"bootstrap-exec", "launcher-exec"}, {*IntelMpi.agent_variables}
+    )
+    agent = None if hosts is None or has_agent else _hydra.srun_agent(work_dir)
+    return [] if agent is None else ["-bootstrap", "ssh", "-bootstrap-exec", str(agent)]
 
 
 def _with_user(spec: LaunchSpec, line: str) -> str:

@@ -82,7 +82,10 @@ def _without_slurm(spec: LaunchSpec, work_dir: Path) -> list[str]:
     )
     if has_launcher and not is_unreached:
         return []
-    agent = None if is_unreached or has_launcher else _hydra.srun_agent(spec, work_dir)
+    # Hydra 4.0.2 itself asks srun for as many hosts as the file has lines: "Only allocated 4 nodes
+    # asked for 8", and waits for ever.
+    is_by_agent = spec.placement is not None and not is_unreached and not has_launcher
+    agent = _hydra.srun_agent(work_dir) if is_by_agent else None
     if not is_unreached and agent is None:
         return []
     words = [] if _hydra.has_chosen(spec, {"rmk"}, {"HYDRA_RMK"}) else ["-rmk", "user"]

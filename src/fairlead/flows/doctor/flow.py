@@ -31,22 +31,25 @@ _MOST_SKEW_S = 60
 """Clocks further apart mislead who reads the records; nothing is computed from them."""
 
 
-def check_all(named: Cluster | None, by: LauncherRequest) -> list[Check]:
+def check_all(
+    named: Cluster | None, by: LauncherRequest, num_ranks: int | None = None
+) -> list[Check]:
     """All checks up to the first that fails.
 
     Args:
         named: Hosts by a file or a list; None for those of the allocation.
         by: The launcher.
+        num_ranks: How many it is to start; None for as many as it starts by itself.
     """
     checks = []
-    for check in _checks(named, by):
+    for check in _checks(named, by, num_ranks):
         checks.append(check)
         if check.state == "failed":
             break
     return checks
 
 
-def _checks(named: Cluster | None, by: LauncherRequest) -> Iterator[Check]:
+def _checks(named: Cluster | None, by: LauncherRequest, num_ranks: int | None) -> Iterator[Check]:
     yield from _check_folders()
     try:
         launcher = detect(by.mpirun)
@@ -69,6 +72,7 @@ def _checks(named: Cluster | None, by: LauncherRequest) -> Iterator[Check]:
     where = "as given" if named is not None else "of this allocation"
     yield passed("hosts", f"{cluster.num_hosts} with {cluster.num_slots} slots, {where}")
     yield from _check_hosts(launcher, build, cluster, by.arguments)
+    yield _check_ranks(launcher, cluster, by.arguments, num_ranks)
 
 
 def _check_folders() -> Iterator[Check]:
@@ -109,7 +113,6 @@ def _check_hosts(
         yield failed("start", str(error), "try the launcher with the program hostname")
         return
     yield from _check_reports(reports, paths)
-    yield _check_binding(launcher, cluster, arguments)
 
 
 def _check_reports(reports: Sequence[HostReport], paths: Sequence[Path]) -> Iterator[Check]:
@@ -154,15 +157,21 @@ def _check_reports(reports: Sequence[HostReport], paths: Sequence[Path]) -> Iter
         )
 
 
-def _check_binding(launcher: Launcher, cluster: Cluster, arguments: tuple[str, ...]) -> Check:
-    """What the launcher binds each rank to, with as many ranks as it starts by itself."""
-    spec = LaunchSpec(("true",), None, cluster, launcher_args=arguments)
+def _check_ranks(
+    launcher: Launcher, cluster: Cluster, arguments: tuple[str, ...], num_ranks: int | None
+) -> Check:
+    """Whether the launcher starts the ranks, and what it binds each to."""
+    spec = LaunchSpec(("true",), num_ranks, cluster, launcher_args=arguments)
+    by = "without -n" if num_ranks is None else "as asked for"
     try:
         with scratch_folder("fairlead-doctor-") as folder:
             ranks = observe_ranks(launcher, spec, folder)
     except Error as error:
-        return warned("ranks", f"without -n: {error}", "give -n to run")
+        if num_ranks is None:
+            return warned("ranks", f"{by}: {error}", "give -n to run")
+        remedy = "try the launcher with the program hostname, as many ranks and the same options"
+        return failed("ranks", f"{num_ranks} {by}: {error}", remedy)
     lists = Counter(rank.cpus for rank in ranks)
     usual = ", ".join(f"{number} ranks on CPUs {cpus}" for cpus, number in lists.most_common(3))
     more = "" if len(lists) <= 3 else f" and {len(lists) - 3} other lists"
-    return passed("ranks", f"{len(ranks)} without -n: {usual}{more}")
+    return passed("ranks", f"{len(ranks)} {by}: {usual}{more}")

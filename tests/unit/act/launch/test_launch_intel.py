@@ -94,3 +94,33 @@ def test_lists_of_cpus_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(LaunchError, match="by its own variables"):
         INTEL.prepare_command(spec, tmp_path)
+
+
+@pytest.fixture
+def in_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "srun").touch(mode=0o755)
+    for name, value in {
+        "PATH": str(tmp_path), "SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "h[0-1]",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+
+
+# With a file 2021.18.1 starts its proxies by ssh, in a job of Slurm too. With -bootstrap slurm the
+# file h0 h2 h0 h2 h1 h3 h1 h3 gives ranks on h0 h1 h0 h1 h2 h3 h2 h3.
+def test_in_a_job_of_slurm_the_hosts_of_a_file_are_reached_by_srun(
+    in_slurm: None, tmp_path: Path
+) -> None:
+    by_file = INTEL.prepare_command(LaunchSpec(("p",), 4, CLUSTER, PLACEMENT), tmp_path)
+    found = dataclasses.replace(CLUSTER, given=GivenHosts())
+    by_itself = INTEL.prepare_command(LaunchSpec(("p",), 4, found), tmp_path)
+
+    assert by_file[3:6] == ["-bootstrap", "ssh", "-bootstrap-exec"]
+    assert "exec srun --nodes=1 --ntasks=1 --overlap" in Path(by_file[6]).read_text()
+    assert by_itself == ["/m", "-n", "4", "p"]
+
+
+@pytest.mark.parametrize("option", ["-bootstrap", "-launcher", "-bootstrap-exec", "-launcher-exec"])
+def test_how_the_user_reaches_hosts_is_kept(in_slurm: None, option: str, tmp_path: Path) -> None:
+    spec = LaunchSpec(("p",), 4, CLUSTER, PLACEMENT, launcher_args=(option, "ssh"))
+
+    assert INTEL.prepare_command(spec, tmp_path)[3:] == ["-n", "4", option, "ssh", "p"]
