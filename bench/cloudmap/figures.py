@@ -31,11 +31,13 @@ class Asked(NamedTuple):
     Attributes:
         rounds: Runs of each mechanism; None: as many as the paper has.
         programs: Programs of NPB; empty: all.
+        once: Those of them that have one round, as a replay takes minutes.
     """
 
     short: bool
     rounds: int | None
     programs: tuple[str, ...]
+    once: tuple[str, ...] = ()
 
 
 Rerun = Callable[[Asked], Figures]
@@ -51,7 +53,8 @@ def gain(name: str, programs: tuple[str, ...] = npb_programs.PROGRAMS) -> Rerun:
         is_all = programs == npb_programs.PROGRAMS
         taken = SHORT_PROGRAMS[setting.num_ranks] if asked.short and is_all else programs
         rounds = asked.rounds or (1 if asked.short else gains.ROUNDS)
-        return gains.figures(setting, gains.measure(setting, rounds, asked.programs or taken))
+        cells = gains.measure(setting, rounds, asked.programs or taken, once=asked.once)
+        return gains.figures(setting, cells)
 
     return rerun
 
@@ -95,9 +98,17 @@ def main() -> None:
         choices=npb_programs.PROGRAMS,
         help="instead of all, in figures 6 to 11 and 13; repeatable",
     )
+    parser.add_argument(
+        "--once",
+        action="append",
+        choices=npb_programs.PROGRAMS,
+        help="one round of this program, whatever --rounds says; repeatable",
+    )
     parser.add_argument("--figures", type=Path, help="write the numbers to this JSON file")
     options = parser.parse_args()
-    asked = Asked(options.short, options.rounds, tuple(options.program or ()))
+    asked = Asked(
+        options.short, options.rounds, tuple(options.program or ()), tuple(options.once or ())
+    )
     found: Figures = []
     # The headline numbers are those of figures 6, 7 and 11.
     short = [item for item in ITEMS if not item.startswith("number-")]

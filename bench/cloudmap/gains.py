@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import mechanisms
@@ -83,9 +83,13 @@ class Cell:
 
 
 def measure(
-    setting: Setting, rounds: int, programs: Sequence[str] = PROGRAMS, seed: int = 0
+    setting: Setting,
+    rounds: int,
+    programs: Sequence[str] = PROGRAMS,
+    seed: int = 0,
+    once: Collection[str] = (),
 ) -> list[Cell]:
-    """Replays all programs of a figure."""
+    """Replays all programs of a figure, those of `once` in the first round only."""
     cloud = Cloud(setting.instance, setting.num_hosts, seed)
     cells = []
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +97,7 @@ def measure(
         for npb_class in setting.classes:
             for program in programs:
                 cell = Cell(program, npb_class, {name: [] for name in names_of(setting)})
-                for index in range(rounds):
+                for index in range(1 if program in once else rounds):
                     hour = index * DAY_H / rounds
                     add_round(cell, setting, cloud.at(hour), index, replayer)
                 print(f"{program}-{npb_class} is done", file=sys.stderr, flush=True)

@@ -52,6 +52,14 @@ def figure_4(short: bool) -> Figures:
             share = 100 * of_pairs[apart == distance].sum() / of_pairs.sum()
             name = f"{program}, messages between tasks {distance} apart"
             rows.append(figure(name, "%", [share], said.get(distance)))
+    for program in PROGRAMS:
+        if program in {"bt", "ft"}:
+            continue
+        matrix = traces.traffic(f"{program}.B.64").messages.toarray()
+        share = np.mean((matrix + matrix.T)[np.triu_indices(len(matrix), 1)] > 0)
+        # Without messages point to point the matrix is empty.
+        said = None if share == 0 else "the majority: heterogeneous"
+        rows.append(figure(f"{program}, pairs that communicate", "%", [100 * share], said))
     return rows
 
 

@@ -134,3 +134,42 @@ def test_a_profile_costs_by_the_instances_and_a_mapping_by_the_tasks(load: Any) 
 
     # Table II; 256 tasks on 8 instances, of size G5, are not in it (section VI-F).
     assert costs_s == pytest.approx([0.695, 1.698, 0.718, 0.005, 0.028, 0.028, 0, 0, 0])
+
+
+def test_what_a_replay_gave_counts_for_the_same_replay_only(
+    load: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clouds, replay, mechanisms = load("clouds"), load("replay"), load("mechanisms")
+    monkeypatch.setattr(replay, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(replay.shutil, "which", lambda name: name)
+    network = clouds.Cloud(clouds.A7, 8).at(0)
+    seconds = iter([1.0, 2.0, 3.0, 4.0])
+    monkeypatch.setattr(replay.Replayer, "_replay_s", lambda *_: next(seconds))
+    replayer = replay.Replayer(tmp_path)
+
+    def run_s(name: str, mechanism: str, hour: float = 0) -> float:
+        placement = mechanisms.place(mechanism, name, network, 8, run=0)
+        repeats = load("traces").load(name).facts.repeats
+        changed = clouds.Cloud(clouds.A7, 8).at(hour)
+        return float(replayer.run_s(name, changed, placement, clouds.A7)) / repeats
+
+    first = run_s("cg.B.64", "default")
+
+    assert run_s("cg.B.64", "RoundRobin") > first
+    assert run_s("cg.C.64", "default") > first
+    assert run_s("cg.B.64", "default", hour=12) > first
+    assert run_s("cg.B.64", "default") == first
+
+
+def test_a_slow_program_has_one_round(load: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    gains = load("gains")
+    setting = gains.SETTINGS["figure-8"]
+    monkeypatch.setattr(gains, "Replayer", lambda folder: folder)
+    rounds: list[tuple[str, int]] = []
+    monkeypatch.setattr(
+        gains, "add_round", lambda cell, *rest: rounds.append((cell.program, rest[2]))
+    )
+
+    gains.measure(setting, 3, ("cg", "lu"), once=("lu",))
+
+    assert rounds == [("cg", 0), ("cg", 1), ("cg", 2), ("lu", 0)]
