@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives with one wrong argument each, on a communicator with a handler of its own. Each rank
-// prints the class of the error, and how often which handler was called, and whether calls after it
-// deliver what they should.
-//   wrong_collectives [buffers]    with "buffers" also null ones and those that overlap, which Open
-//                                  MPI does not look at
+// writes the class of the error, and how often which handler was called, and whether calls after it
+// deliver what they should. To a file of its own, since a launcher may mix the lines of ranks.
+//   wrong_collectives FOLDER [buffers]    with "buffers" also null ones and those that overlap,
+//                                         which Open MPI does not look at
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +153,9 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  char path[4096];
+  snprintf(path, sizeof path, "%s/rank%d", argc > 1 ? argv[1] : ".", rank);
+  if (freopen(path, "w", stdout) == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_create_errhandler(count_call, &handler);
   MPI_Comm_set_errhandler(comm, handler);
@@ -161,7 +164,7 @@ int main(int argc, char** argv) {
   MPI_Type_contiguous(kCount, MPI_INT, &uncommitted);
   wrong_roots(handler);
   alike(uncommitted);
-  if (argc > 1) null_buffers();
+  if (argc > 2) null_buffers();
   right();
   corrected();
   alone(uncommitted);
