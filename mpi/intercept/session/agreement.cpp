@@ -121,10 +121,14 @@ void withdraw(const std::string& name) {
   mpi().Unpublish_name(name.c_str(), info_null(), "");
 }
 
+// Some launchers succeed for a name that is not there, and give no text or another one: MPICH by
+// Slurm's PMI-2 does.
 std::optional<Features> look_up(const std::string& name) {
   std::array<char, MPI_MAX_PORT_NAME + 1> text{};
   if (mpi().Lookup_name(name.c_str(), info_null(), text.data()) != MPI_SUCCESS) return std::nullopt;
-  return Features{text[0] == 't', text[1] == 'p'};
+  const Features found{text[0] == 't', text[1] == 'p'};
+  if (text_of(found) != text.data()) return std::nullopt;
+  return found;
 }
 
 std::optional<Features> wait_for(const std::string& name) {
