@@ -29,6 +29,7 @@ class ProbedMutex {
     while (num_waiting_.load() > 0) std::this_thread::yield();
     lock();
   }
+  bool try_lock() { return mutex_.try_lock(); }
   void unlock() { mutex_.unlock(); }
 
  private:
