@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
 
+from divided_tables import Table, divide_table
 from rows import Figure
 
 MATRIX_FROM = 24
@@ -15,42 +14,16 @@ MATRIX_FROM = 24
 MOST_COLUMNS = 8
 LEAST_FILLED_RATIO = 0.45
 
-PARTS_FROM = 20
-"""So many rows are divided by the first part of their names, under headings of their own."""
-LEAST_ROWS_OF_A_PART = 3
-"""On average; smaller parts are more headings than rows."""
-
 Column = tuple[str, str]
 """Last part of a figure's name ("" where only the unit differs), and its unit."""
 Matrix = dict[str, dict[Column, Figure]]
-
-
-class Table(NamedTuple):
-    """Lines of Markdown.
-
-    Attributes:
-        head: The two lines above the rows.
-        rows: The line of each name, in order.
-    """
-
-    head: tuple[str, str]
-    rows: Sequence[tuple[str, str]]
 
 
 def table_of(figures: Sequence[Figure]) -> Iterator[str]:
     """The lines of the table, or of its parts with their headings, as Markdown."""
     matrix = _matrix_of(figures) if len(figures) >= MATRIX_FROM else None
     table = _one_by_one(figures) if matrix is None else _side_by_side(matrix)
-    parts: dict[str, list[str]] = {}
-    for name, line in table.rows:
-        parts.setdefault(re.split(r"[,:] ", name)[0], []).append(line)
-    num_rows = len(table.rows)
-    if num_rows < PARTS_FROM or not 1 < len(parts) <= num_rows / LEAST_ROWS_OF_A_PART:
-        yield from (*table.head, *(line for _, line in table.rows))
-        return
-    for number, (part, lines) in enumerate(parts.items()):
-        yield from ([""] if number else [])
-        yield from (f"### {part}", "", *table.head, *lines)
+    yield from divide_table(table)
 
 
 def _one_by_one(figures: Sequence[Figure]) -> Table:

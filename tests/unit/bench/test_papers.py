@@ -102,6 +102,14 @@ def test_a_long_table_has_a_heading_for_each_first_part_of_its_names() -> None:
     assert lines[begin + 2 : begin + 4] == lines[2:4]
 
 
+def test_names_that_all_begin_alike_are_divided_where_they_differ() -> None:
+    alike = [one.model_copy(update={"name": f"steps: {one.name}"}) for one in figures_of(4, 5)]
+
+    heads = [line for line in table_of(alike) if line.startswith("#")]
+
+    assert heads == [f"### steps: p{i}" for i in range(4)]
+
+
 def test_a_table_whose_parts_would_be_short_is_one() -> None:
     assert not any(line.startswith("#") for line in table_of(figures_of(20, 1)))
 
