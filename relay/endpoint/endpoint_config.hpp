@@ -32,9 +32,9 @@ struct EndpointConfig {
   std::vector<double> capacity_Bps_of_host{};
   RuleName rule = RuleName::trials;
   Zones zones{};
-  /// Whether the process pauses between series of messages, as a rehearsal does. Then the time
-  /// between two messages does not depend on the network.
-  bool has_pauses = false;
+  /// Whether the messages are those of a rehearsal. It pauses between series of messages, so the
+  /// time between two messages does not depend on the network.
+  bool is_rehearsal = false;
   /// [src][dst]: the time of a segment of kMaxSegmentBytes, for the rule `mcm`; otherwise empty.
   std::vector<std::vector<double>> segment_s_of_link{};
 };

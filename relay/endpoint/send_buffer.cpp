@@ -42,7 +42,7 @@ SendBuffer::SendBuffer(const EndpointConfig& config, Time now)
     : rank_(config.rank),
       host_(config.host),
       host_of_rank_(config.host_of_rank),
-      has_pauses_(config.has_pauses),
+      is_rehearsal_(config.is_rehearsal),
       links_(std::make_shared<LinkTable>(config.segment_s_of_link)),
       last_number_of_rank_(host_of_rank_.size(), 0),
       unmatched_bytes_of_rank_(host_of_rank_.size(), 0) {
@@ -62,7 +62,7 @@ TransferMode SendBuffer::mode_to(std::uint32_t dst_rank, std::uint64_t bytes, Ti
     return choose_mode(queue, bytes, now);
   }
   ClassState& state = state_of_class_[like];
-  if (has_pauses_) return choose_mode(queue, bytes, now);
+  if (is_rehearsal_) return choose_mode(queue, bytes, now);
   const bool is_slower = state.detector.add_message(now, queue.resumed());
   if (const auto gap_s = state.detector.last_gap_s()) {
     queue.rule->add_interval(state.last_mode, *gap_s, now);

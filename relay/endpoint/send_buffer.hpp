@@ -137,7 +137,7 @@ class SendBuffer {
   std::uint32_t rank_;
   std::uint16_t host_;
   std::vector<std::uint16_t> host_of_rank_;
-  bool has_pauses_;
+  bool is_rehearsal_;
   /// Shared with the rules of all send queues.
   std::shared_ptr<LinkTable> links_;
   std::vector<SendQueue> queues_;

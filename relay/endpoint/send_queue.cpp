@@ -28,9 +28,10 @@ SendQueue::SendQueue(const EndpointConfig& config, std::size_t host,
   const std::vector<HostPath> planned =
       with_connections(config.rule, config.paths_of_host[host], config.paths_of_host.size());
   const auto seed = static_cast<std::uint32_t>(config.rank * config.paths_of_host.size() + host);
-  rule = config.rule == RuleName::mcm
-             ? make_mcm_rule(planned, config.zones, links, config.host, seed)
-             : make_trial_rule(planned, config.capacity_Bps_of_host[host], now, config.has_pauses);
+  rule =
+      config.rule == RuleName::mcm
+          ? make_mcm_rule(planned, config.zones, links, config.host, seed)
+          : make_trial_rule(planned, config.capacity_Bps_of_host[host], now, config.is_rehearsal);
   for (const HostPath& path : planned) paths.push_back(PathState::by(path, now));
   paths.push_back(PathState::without_routers(now));
 }

@@ -72,7 +72,7 @@ EndpointConfig config_of(const RelayPlan& plan) {
   config.paths_of_host = plan.paths[relay.own_host];
   config.rule = plan.rule;
   config.zones = plan.zones;
-  config.has_pauses = plan.has_pauses;
+  config.is_rehearsal = plan.is_rehearsal;
   config.segment_s_of_link = plan.segment_s_of_link;
   config.capacity_Bps_of_host = plan.capacity_Bps[relay.own_host];
   return config;

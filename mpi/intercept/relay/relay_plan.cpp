@@ -81,15 +81,15 @@ RelayPlan parse_relay_plan(const PlanFile& network, const PlanFile& relay) {
   const json::Document document(relay.name, relay.text);
   const json::Value root = document.root();
   root.require_format("fairlead-relay", 3);
-  root.allow_only({"format", "version", "key", "threshold_bytes", "is_forced", "has_pauses", "rule",
-                   "zones", "sockets", "addresses", "capacity_Bps", "segment_s", "routes"});
+  root.allow_only({"format", "version", "key", "threshold_bytes", "is_forced", "is_rehearsal",
+                   "rule", "zones", "sockets", "addresses", "capacity_Bps", "segment_s", "routes"});
   const auto key = fairlead::relay::parse_key(root.at("key").text());
   if (!key) root.at("key").refuse("expected 64 hexadecimal digits");
   plan.key = *key;
   plan.threshold_bytes = static_cast<std::uint64_t>(
       root.at("threshold_bytes").whole_number(0, std::numeric_limits<std::int64_t>::max()));
   plan.is_forced = root.at("is_forced").truth();
-  if (const auto pauses = root.find("has_pauses")) plan.has_pauses = pauses->truth();
+  if (const auto rehearsal = root.find("is_rehearsal")) plan.is_rehearsal = rehearsal->truth();
   parse_rule(root, plan);
   plan.socket_of_host = texts(root.at("sockets"), num_hosts);
   plan.address_of_host = texts(root.at("addresses"), num_hosts);

@@ -27,8 +27,8 @@ struct RelayPlan {
   /// By which messages take paths.
   RuleName rule = RuleName::trials;
   Zones zones{};
-  /// Whether the processes pause between rows of messages.
-  bool has_pauses = false;
+  /// Whether the messages are those of a rehearsal.
+  bool is_rehearsal = false;
   /// For each host the socket of its router, and the address by which others reach it.
   std::vector<std::string> socket_of_host{};
   std::vector<std::string> address_of_host{};

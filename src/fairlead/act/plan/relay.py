@@ -70,7 +70,7 @@ def write_relay_plan(
     *,
     threshold_bytes: int = DEFAULT_THRESHOLD_BYTES,
     is_forced: bool = False,
-    has_pauses: bool = False,
+    is_rehearsal: bool = False,
     rule: str = RELAY_RULES[0],
     zones: tuple[float, float] = DEFAULT_ZONES,
 ) -> None:
@@ -84,7 +84,7 @@ def write_relay_plan(
         key: The job's key, by `new_key`.
         threshold_bytes: Size from which messages may be relayed, the same on all ranks.
         is_forced: All such messages are relayed, also where that is slower; for tests.
-        has_pauses: The processes pause between rows of messages, as a rehearsal does.
+        is_rehearsal: The messages are those of a rehearsal, which pauses between rows of them.
         rule: One of RELAY_RULES.
         zones: Where the zones of the rule "mcm" begin: medium and high, from 1.
 
@@ -117,8 +117,8 @@ def write_relay_plan(
         "segment_s": _without_infinity(table.segment_s) if rule == "mcm" else [],
         "routes": [_path_fields(path) for path in table.paths],
     }
-    if has_pauses:
-        fields["has_pauses"] = True
+    if is_rehearsal:
+        fields["is_rehearsal"] = True
     write_plan_file(folder, RELAY_FILE, fields, VERSION, is_private=True)
 
 

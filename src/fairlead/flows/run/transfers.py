@@ -269,7 +269,7 @@ def _rehearse(
         # The rehearsal itself says which messages the library sees.
         write_relay_plan(
             folder, network, table, routers, key,
-            threshold_bytes=0, has_pauses=True, rule=relays.rule, zones=relays.zones,
+            threshold_bytes=0, is_rehearsal=True, rule=relays.rule, zones=relays.zones,
         )  # fmt: skip
         library = mpi_builds.find(launcher).intercept
         return rehearse_transfers(
