@@ -44,7 +44,7 @@ def ring_down(num_ranks: int) -> npt.NDArray[np.float64]:
     return np.roll(np.eye(num_ranks), -1, axis=1)
 
 
-def require_transfers(traffic: Traffic, expected: Transfers) -> None:
+def assert_transfers(traffic: Traffic, expected: Transfers) -> None:
     to_target = ring_down(traffic.num_ranks)
     from_target = to_target.T
     for found, measure in [
@@ -67,14 +67,14 @@ def require_transfers(traffic: Traffic, expected: Transfers) -> None:
 def test_every_call_is_counted_in_its_directions(
     mpi: TracedMpi, one_sided: Path, calls: str, num_ranks: int
 ) -> None:
-    require_transfers(mpi.trace(num_ranks, one_sided, "create", calls), CALLS[calls])
+    assert_transfers(mpi.trace(num_ranks, one_sided, "create", calls), CALLS[calls])
 
 
 @pytest.mark.parametrize("kind", ["allocate", "dynamic", "shared"])
 def test_windows_of_all_kinds_are_counted(mpi: TracedMpi, one_sided: Path, kind: str) -> None:
     traffic = mpi.trace(3, one_sided, kind, "without_requests")
 
-    require_transfers(traffic, CALLS["without_requests"])
+    assert_transfers(traffic, CALLS["without_requests"])
     # Loads and stores are no calls.
     assert traffic.untraced.shared_windows == (1 if kind == "shared" else 0)
 
@@ -83,7 +83,7 @@ def test_windows_of_all_kinds_are_counted(mpi: TracedMpi, one_sided: Path, kind:
     "mpi", [name for name, each in MPIS.items() if each.has_large_counts], indirect=True
 )
 def test_large_counts_are_counted(mpi: TracedMpi, one_sided: Path) -> None:
-    require_transfers(mpi.trace(3, one_sided, "create", "large_counts"), LARGE_COUNTS)
+    assert_transfers(mpi.trace(3, one_sided, "create", "large_counts"), LARGE_COUNTS)
 
 
 def test_a_handle_that_comes_back_means_the_new_window(mpi: TracedMpi, one_sided: Path) -> None:

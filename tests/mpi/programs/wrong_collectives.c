@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives with one wrong argument each, on a communicator with a handler of its own. Each rank
-// writes the class of the error, and how often which handler was called, and whether calls after it
-// deliver what they should. To a file of its own, since a launcher may mix the lines of ranks.
+// writes to a file of its own, since a launcher may mix the lines of ranks: the class of the error,
+// how often which handler was called, and whether calls after it deliver what they should.
 //   wrong_collectives FOLDER [buffers]    with "buffers" also null ones and those that overlap,
 //                                         which Open MPI does not look at
 #include <mpi.h>

@@ -15,6 +15,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from fairlead.act.launch.slurm import expand_node_list
+
 PROGRAM = os.environ.get("FAIRLEAD_TEST_SLURMCTLD") or shutil.which(
     "slurmctld", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin"
 )
@@ -54,15 +56,7 @@ def read_blocks(
 
 def _one_by_one(nodes: str) -> str:
     """Names of nodes one by one: versions differ in when they write `h[0-1]`."""
-
-    def expand(match: re.Match[str]) -> str:
-        ranges = (part.partition("-") for part in match[2].split(","))
-        numbers = (
-            n for first, _, last in ranges for n in range(int(first), int(last or first) + 1)
-        )
-        return ",".join(f"{match[1]}{number}" for number in numbers)
-
-    return re.sub(r"(\w+)\[([\d,-]+)\]", expand, nodes)
+    return ",".join(expand_node_list(nodes))
 
 
 def _read(folder: Path, hosts: list[str], plugin: str) -> list[str]:
