@@ -76,8 +76,10 @@ bool has_name_service(const World& world) {
          !is_number(variable("FLUX_JOB_SIZE"), world.num_ranks);
 }
 
-// Where each rank leaves a share of its own, it is no loss that they are not gathered.
-Features without_name_service(Features own) {
+// Where each rank leaves a share of its own, it is no loss that they are not gathered. One line is
+// enough for all ranks.
+Features without_name_service(Features own, const World& world) {
+  if (world.rank != 0) return kNone;
   const Features lost{own.trace && variable(kSharesVariable) == nullptr, own.plan};
   say_switched_off(lost, (std::string("the launcher has no name service, by which the ranks find "
                                       "each other; if all of them run with the library, set ") +
@@ -218,9 +220,9 @@ std::optional<Features> hear(Features own, const World& world) {
 Features agree(Features own) {
   const World here = world();
   if (is_agreed_without(here)) return own;
-  if (!has_name_service(here)) return without_name_service(own);
+  if (!has_name_service(here)) return without_name_service(own, here);
   const ReturnedErrorsOfNames errors;
-  if (!publish(rank_name(here.rank), own)) return without_name_service(own);
+  if (!publish(rank_name(here.rank), own)) return without_name_service(own, here);
   if (own.are_none()) return kNone;
   if (here.rank == 0) return decide(own, here.num_ranks);
   return hear(own, here).value_or(kNone);
