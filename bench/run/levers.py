@@ -8,7 +8,12 @@ In each round a program runs with each fixed combination of placement (the launc
 first time: with an empty cache, and `--first twice`. Compared are the program's own times. Printed
 is, for each program and cloud, the default's time as part of that of the combination which is best
 over all rounds (median of the rounds, with the interval of the median), which that is, and what the
-default took. All ranks share the processors of this machine, so rates are divided by `--slower`.
+default took. The best of several medians is too low by what its rounds differ by chance, the more
+so the fewer there are; the default's time as part of the launcher's, which is printed too, is not.
+All ranks share the processors of this machine, so rates are divided by `--slower`.
+
+`--drawn N` adds clouds of random rates, racks or pairs; `--seed` repeats them. With `--keep` a
+benchmark that was stopped goes on with the rounds that it lacks.
 
 python bench/run/levers.py     hours for all cells; --short for one cell, one round
 """
@@ -20,10 +25,11 @@ import dataclasses
 import itertools
 import json
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,8 +37,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from acting import median_interval
+from kept_tables import add_tables_option, write_tables
+from programs import PROGRAMS as REAL_PROGRAMS
 from programs import Program, time_of
+from pydantic import TypeAdapter
+from rich.console import Console
+from rich.table import Table
 
 from fairlead.files.archive import write_text
 from fairlead.lab import Lab, Scenario
@@ -43,6 +55,10 @@ PROGRAMS = {
     "stencil": Program(("stencil", "--size", "128", "--steps", "120")),
     "nbody": Program(("nbody", "--bodies", "4096", "--steps", "60"), num_ranks=16),
     "fft": Program(("fft", "--size", "64", "--systems", "12")),
+    # As Debian packages it. Each of its steps computes longer than one of the examples does.
+    "lammps": dataclasses.replace(
+        REAL_PROGRAMS["lammps"], command=(*REAL_PROGRAMS["lammps"].command, "-var", "steps", "15")
+    ),
 }
 MOST_S = 300
 """A run that takes longer hangs."""
@@ -103,36 +119,52 @@ class Cell:
         return min(self.fixed_s, key=lambda name: float(np.median(self.fixed_s[name])))
 
     def facts(self) -> dict[str, Any]:
-        """What was measured, and the ratio of the default to the best fixed combination."""
-        ratios = np.array(self.default_s) / np.array(self.fixed_s[self.best])
-        low, high = median_interval(ratios)
+        """What was measured, and the default's time as part of two others."""
         return dataclasses.asdict(self) | {
-            "best": self.best, "rounds": len(ratios),
-            "ratio": float(np.median(ratios)), "low_ratio": low, "high_ratio": high,
-        }  # fmt: skip
+            "best": self.best,
+            "rounds": len(self.default_s),
+            "of_best": self.part_of(self.best),
+            "of_launcher": self.part_of(COMBINATIONS[0].name),
+        }
+
+    def part_of(self, name: str) -> tuple[float, float, float]:
+        """The default's time as part of that of a combination: median and its 95 % interval."""
+        ratios = np.array(self.default_s) / np.array(self.fixed_s[name])
+        return float(np.median(ratios)), *median_interval(ratios)
 
 
 def main() -> None:
     options = parsed()
-    cells: list[dict[str, Any]] = []
+    cells: list[Cell] = []
+    rows = table_of_cells()
     for scenario in options.scenario:
-        with Lab.up(Scenario.load(scenario, options.hosts).slower(options.slower)) as lab:
-            for name in options.program:
-                cells.append(measured(lab, scenario, name, options).facts())
-                print(row(cells[-1]), flush=True)
-    ratios = [cell["ratio"] for cell in cells]
+        cells += measured_in(Scenario.load(scenario, options.hosts), options, rows)
+    for cloud in drawn_clouds(options.drawn, options.seed, options.hosts or 8):
+        cells += measured_in(cloud, options, rows)
+    console = Console(width=200)
+    console.print(rows)
+    ratios = [cell.part_of(cell.best)[0] for cell in cells]
     print(
         f"default / best fixed combination, {len(cells)} cells: {np.median(ratios):.2f} in the "
         f"median, {max(ratios):.2f} in the worst"
     )
+    write_tables(options.tables, rows)
     if options.output is not None:
-        written = {"kind": "levers", "slower": options.slower, "cells": cells}
+        facts = [cell.facts() for cell in cells]
+        written = {"kind": "levers", "slower": options.slower, "cells": facts}
         write_text(options.output, json.dumps(written, indent=1) + "\n")
 
 
 def parsed() -> argparse.Namespace:
-    options = parsed_cells(parser_of_cells(__doc__))
+    parser = parser_of_cells(__doc__)
+    parser.add_argument("--drawn", type=int, default=0, help="clouds of random rates, in addition")
+    parser.add_argument("--seed", type=int, help="of these; default: another one at each run")
+    parser.add_argument("--keep", type=Path, help="a folder for the rounds so far, of one commit")
+    add_tables_option(parser)
+    options = parsed_cells(parser)
     options.combinations = COMBINATIONS[:2] if options.short else COMBINATIONS
+    if options.seed is None:
+        options.seed = secrets.randbelow(1_000_000)
     return options
 
 
@@ -159,27 +191,79 @@ def parsed_cells(parser: argparse.ArgumentParser) -> argparse.Namespace:
     return options
 
 
+def drawn_clouds(number: int, seed: int, num_hosts: int) -> Iterator[Scenario]:
+    """Clouds of random rates, in turn racks with uplinks of their own and pairs that all differ."""
+    rng = np.random.default_rng(seed)
+    for index in range(number):
+        rates = (
+            {"pairs": {
+                "median": f"{rng.uniform(150, 500):.0f}Mbit/s", "sigma": rng.uniform(0.3, 1.0),
+                "asymmetry": rng.uniform(0.0, 1.0), "seed": int(rng.integers(1 << 16)),
+            }}
+            if index % 2
+            else {"racks": racks_of(int(rng.integers(2, num_hosts // 2 + 1)), rng)}
+        )  # fmt: skip
+        yield Scenario.model_validate({
+            "name": f"drawn-{seed}-{index}", "hosts": num_hosts, "nic": "1Gbit/s",
+            "order_seed": int(rng.integers(1 << 16)), **rates,
+        })  # fmt: skip
+
+
+def racks_of(count: int, rng: np.random.Generator) -> dict[str, object]:
+    uplinks = [f"{each:.0f}Mbit/s" for each in rng.uniform(100, 600, count)]
+    return {"count": count, "uplink": uplinks}
+
+
+def measured_in(cloud: Scenario, options: argparse.Namespace, rows: Table) -> Iterator[Cell]:
+    """The cells of one cloud, each printed and added to the table when it is complete."""
+    with Lab.up(cloud.slower(options.slower)) as lab:
+        for name in options.program:
+            cell = measured(lab, cloud.name, name, options)
+            print(*row(cell), sep=" | ", file=sys.stderr, flush=True)
+            rows.add_row(*row(cell))
+            yield cell
+
+
 def measured(lab: Lab, scenario: str, name: str, options: argparse.Namespace) -> Cell:
     """All rounds of a cell; combinations share the traffic, the network and the decisions."""
-    program, cell = PROGRAMS[name], Cell(scenario, name)
+    program = PROGRAMS[name]
+    kept = None if options.keep is None else options.keep / f"{scenario}-{name}.json"
+    cell = recalled(kept) or Cell(scenario, name)
     if options.hosts is not None:
         program = dataclasses.replace(program, num_ranks=4 * options.hosts)
     with tempfile.TemporaryDirectory() as shared:
-        for number in range(options.rounds):
-            for fixed in in_turn(options.combinations, number):
-                done, _ = run(lab, program, Path(shared), fixed.options)
-                cell.fixed_s.setdefault(fixed.name, []).append(done)
-            with tempfile.TemporaryDirectory() as empty:
-                done, facts = run(lab, program, Path(empty), [])
-            cell.default_s.append(done)
-            cell.taken.append("+".join(
-                name for name, plan in facts["features"].items()
-                if plan["is_taken"] and name != "reorder"
-            ) or "launcher")  # fmt: skip
-            cell.why_relays.append(facts["features"]["relays"]["why"])
-            cell.deciding_s.append(facts["deciding_s"])
-            cell.budget_s.append(facts["budget_s"])
+        for number in range(len(cell.default_s), options.rounds):
+            measure_round(lab, program, cell, in_turn(options.combinations, number), Path(shared))
+            if kept is not None:
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                write_text(kept, json.dumps(dataclasses.asdict(cell)) + "\n")
     return cell
+
+
+def recalled(kept: Path | None) -> Cell | None:
+    """The rounds of a benchmark that was stopped."""
+    if kept is None or not kept.exists():
+        return None
+    return TypeAdapter(Cell).validate_json(kept.read_text(encoding="utf-8"))
+
+
+def measure_round(
+    lab: Lab, program: Program, cell: Cell, combinations: Iterable[Fixed], shared: Path
+) -> None:
+    """One run with each combination, and one by the plain command."""
+    fixed_s = {fixed.name: run(lab, program, shared, fixed.options)[0] for fixed in combinations}
+    with tempfile.TemporaryDirectory() as empty:
+        done_s, facts = run(lab, program, Path(empty), [])
+    for name, seconds in fixed_s.items():
+        cell.fixed_s.setdefault(name, []).append(seconds)
+    cell.default_s.append(done_s)
+    cell.taken.append("+".join(
+        name for name, plan in facts["features"].items()
+        if plan["is_taken"] and name != "reorder"
+    ) or "launcher")  # fmt: skip
+    cell.why_relays.append(facts["features"]["relays"]["why"])
+    cell.deciding_s.append(facts["deciding_s"])
+    cell.budget_s.append(facts["budget_s"])
 
 
 def in_turn(combinations: list[Fixed], number: int) -> Iterator[Fixed]:
@@ -205,16 +289,36 @@ def run(lab: Lab, program: Program, home: Path, given: list[str]) -> tuple[float
     return time_of(program, done, home), facts
 
 
-def row(cell: dict[str, Any]) -> str:
-    times_s = {name: float(np.median(each)) for name, each in cell["fixed_s"].items()}
-    listed = ", ".join(f"{name} {time_s:.2f}" for name, time_s in times_s.items())
-    taken = ", ".join(f"{cell['taken'].count(each)} x {each}" for each in sorted({*cell["taken"]}))
-    return (
-        f"{cell['scenario']} | {cell['program']} | {cell['ratio']:.2f} [{cell['low_ratio']:.2f}, "
-        f"{cell['high_ratio']:.2f}] | {cell['best']} | {taken} | deciding "
-        f"{max(cell['deciding_s']):.1f} s of {max(cell['budget_s']):.1f} s at most | seconds: "
-        f"default {np.median(cell['default_s']):.2f}, {listed}"
-    )
+def table_of_cells() -> Table:
+    """Columns of `row`."""
+    rows = Table(box=None)
+    for heading in (
+        *("cloud", "program", "rounds", "default / best combination", "best", "default / launcher"),
+        *("default took", "deciding, most", "budget", "launcher (s)"),
+    ):
+        rows.add_column(heading)
+    return rows
+
+
+def row(cell: Cell) -> list[str]:
+    taken = (f"{cell.taken.count(each)} x {each}" for each in sorted({*cell.taken}))
+    return [
+        cell.scenario,
+        cell.program,
+        f"{len(cell.default_s)}",
+        part(cell.part_of(cell.best)),
+        cell.best,
+        part(cell.part_of(COMBINATIONS[0].name)),
+        ", ".join(taken),
+        f"{max(cell.deciding_s):.1f} s",
+        f"{max(cell.budget_s):.1f} s",
+        f"{np.median(cell.fixed_s[COMBINATIONS[0].name]):.2f}",
+    ]
+
+
+def part(ratio: tuple[float, float, float]) -> str:
+    """A median with its interval."""
+    return "{:.2f} [{:.2f}, {:.2f}]".format(*ratio)
 
 
 if __name__ == "__main__":
