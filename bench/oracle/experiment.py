@@ -3,7 +3,7 @@
 
 The load: each pair streams both ways, one stream each, 1 MiB a message with pauses, so that the
 link of which section IV-B prints 68 % of stalled time is full as long. What a stream counts for
-on a link is set so that congestion costs the program about the 18.9 % of section V (`Load.text`),
+on a link is set so that congestion costs the program about the 18.9 % of section V (`LOADS`, text),
 and computing takes what table I leaves beyond the messages. All else is a result.
 """
 

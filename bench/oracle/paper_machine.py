@@ -2,9 +2,10 @@
 """ORACLE's machine, nodes, pairs and program, as sections II and IV give them.
 
 The paper prints numbers of some nodes with their router; the numbering that follows from them is in
-`router_of`. Links: a Gemini has 8 tiles for each direction in X and in Z, 4 in Y. The media are not
-printed, but that a link in Y carries less at most than one in X or Z (section IV-B); cables in X
-and Y and the backplane in Z fit that (mezzanine links in Y would carry as much as cables in X).
+`router_of`. Links: a Gemini has 8 tiles for each direction in X and in Z, 4 in Y. Of the media it
+prints those of 0,0,0: backplane by Z+, cable11x by X+ (section III-B). In Y a cable is assumed, as
+a link in Y carries less at most than one in X or Z (section IV-B): a mezzanine link would carry as
+much as a cable in X.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """What the oracle takes: time of a query, queries a second, memory of a large torus.
 
 Prints the figures of docs/reference/results/oracle.md and our limits; bench/oracle/times.py has the
-times that ORACLE gives, measured as it did.
+times that ORACLE gives.
 
     .venv/bin/python bench/oracle/service.py [--seconds 5] [--short]
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The times that ORACLE gives at the end of section V, each measured as it was there.
+"""The times that ORACLE gives at the end of section V, measured as far as its text says how.
 
     .venv/bin/python bench/oracle/times.py --item map|redistribution|hops [--runs 24] [--short]
         [--figures FILE]

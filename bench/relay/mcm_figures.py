@@ -5,7 +5,7 @@
 16 hosts of an emulated cloud, CG as class B of NPB and 1 MiB between all pairs, both by the same
 method, methods in turns. Items:
 
-figure-4   the ping-pong: direct latency, the paper's sum of two legs, and what relays really give
+figure-4   the ping-pong: direct latency, and the best sum of two legs
 figure-5   latencies of CG's own messages meanwhile
 relayed    what the sums of legs promise, against what relaying gives
 rule       all pairs alone, one after the other (pairs.py), by MCM's rule and ours
@@ -46,7 +46,7 @@ from fairlead.flows.compare.statistics import mean_interval
 
 PAPER_PAIRS = {(0, 1): (993.456, 867.081, 179.782), (7, 5): (897.992, 635.302, 119.81988),
                (2, 0): (200.403, None, 192.72995)}  # fmt: skip
-"""Section 4: ms of the ping-pong, of the best two legs, and of CG's message."""
+"""Section 4: ms of the ping-pong, of the two legs that it names, and of CG's message."""
 
 PAPER_SAVED: dict[tuple[int, int], float | str] = {
     (0, 1): 12.7, (7, 5): 29.26, (2, 0): "no better path",

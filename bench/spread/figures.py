@@ -43,7 +43,8 @@ PAPER_ON_REAL = {
     "Real_workload_3": ("the best other method", BASELINES, "a little better"),
     "Real_workload_4": ("blocked", ("blocked",), "as blocked"),
 }
-"""Section 5.3: which methods `spread` is compared with, and the gain in percent or in words."""
+"""Section 5.3: which methods `spread` is compared with, and the gain in percent or in words. For
+workload 1 the text compares with Cyclic, which is the best other method there and not here."""
 
 
 def main() -> None:

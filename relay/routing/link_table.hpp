@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MCM's path table: the time of a segment from each host to each other one. The time of a path is
-// the sum over its hops, as the paper adds the legs of its ping-pong.
+// the sum over its hops. The paper gives one number for a path by another node, and not how it was
+// found.
 #pragma once
 
 #include <cstddef>

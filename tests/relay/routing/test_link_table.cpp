@@ -12,7 +12,7 @@ using namespace fairlead::relay;
 namespace {
 
 // Milliseconds of MCM's section 4: the ping-pong of node 0 to node 1, and its two legs by node 7,
-// which together take 867.081 (the paper gives their sum; it is divided here).
+// which together take 867.081 (the paper gives one number for both; it is divided here).
 std::vector<std::vector<double>> paper_s() {
   std::vector table(8, std::vector(8, 2.0));
   table[0][1] = 0.993456;

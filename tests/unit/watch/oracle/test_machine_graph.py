@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edge weights of ORACLE's machine graph, by hand on a line of four routers."""
+"""Edge weights of ORACLE's machine graph, by hand on a ring of four routers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """DRB: recursive bipartitioning of all jobs' traffic and of the machine's tree, by Scotch.
 
-Source: SPREAD section 3, which uses Scotch for comparison; docs/design/spread.md.
+Source: SPREAD section 3; section 5.2 compares with it, by Scotch 5.1. docs/design/spread.md.
 """
 
 from __future__ import annotations
