@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 
 PROGRAMS = ("bt", "cg", "ep", "ft", "is", "lu", "mg", "sp")
-"""In the order of CloudMap's figures 6 to 11."""
+"""Those that CloudMap's section VI-A1 names. NPB for MPI also has dt, of which it has nothing."""
 
 CLASSES = ("B", "C")
 SIZES = (64, 256)

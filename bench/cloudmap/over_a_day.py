@@ -63,7 +63,7 @@ def stable_h(values: Values) -> float:
 
 
 def figure_2(short: bool) -> Figures:
-    """Latency of all pairs at three times, and how alike the orders of pairs are."""
+    """Latency of all pairs at three times, and the place of pair (1,2) among them."""
     del short
     cloud, above = Cloud(A7, NUM_HOSTS), np.triu_indices(NUM_HOSTS, 1)
     rows, latencies = [], {}

@@ -3,9 +3,9 @@
 """The evaluation of the paper CMPI again, item by item: MPICH2, the paper's algorithms, and ours.
 
 Gong, He, Zhong: "Network performance aware MPI collective communication operations in the cloud",
-TPDS 2015. The cloud is that of `rented.py`, which is as uneven and as stable as the paper found
-EC2; MPICH2 is that of `mpich2.cpp`; SimGrid judges. An improvement is how much less time than by
-MPICH2 is needed. `bench/papers cmpi-figure-6` runs an item and keeps what it gives.
+TPDS 2015. The cloud is that of `rented.py`, which is drawn by what the paper's text has of EC2;
+MPICH2 is that of `mpich2.cpp`; SimGrid judges. An improvement is how much less time than by MPICH2
+is needed. `bench/papers cmpi-figure-6` runs an item and keeps what it gives.
 
 python bench/collectives/cmpi_figures.py --item figure-6 --item figure-8    --short for seconds
 """

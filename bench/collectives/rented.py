@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cloud as the paper CMPI found it: near and far hosts, both directions uneven, stable for days.
+"""A cloud by what the paper CMPI has of EC2: uneven pairs and directions, stable for two days.
 
-A rented host is in a rack, a rack in a zone. Latency and bandwidth of a pair follow from how near
-its hosts are, times what is the pair's own, times what is its direction's own: a band of its own
-for each directed pair, as in section 3.2. The last factor is calibrated so that among 128 hosts as
+A rented host is in a rack, a rack in a zone: racks below higher switches are what section 2.1 has
+of all clouds. Latency and bandwidth of a pair follow from how near its hosts are, times what is the
+pair's own, times what is its direction's own: a band of its own for each directed pair, as in
+section 3.2. The last factor is calibrated so that among 128 hosts as
 many pairs are asymmetric as in the paper, by its own discretisation (section 3, with k = 4 of
 section 5.1).
 

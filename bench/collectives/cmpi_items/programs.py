@@ -105,7 +105,7 @@ class Program:
 
 
 def cg_by_size(options: Options) -> Iterator[Figure]:
-    """Figure 11a. The paper's abstract gives 41.6 % to N-body, its section 5.4 to CG."""
+    """Figure 11a. The abstract, sections 1 and 6 give 41.6 % to N-body, section 5.4 to CG."""
     grids = ((6, 6),) if options.is_short else GRIDS
     for width, height in grids:
         num_unknowns = width * height

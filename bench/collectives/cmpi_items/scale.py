@@ -30,7 +30,7 @@ SPANS = (0, 1, 2, 4, 16)
 
 
 def by_processes(options: Options) -> Iterator[Figure]:
-    """32 to 2,048 processes: 25.4 to 31.2 % less time than MPICH2, 28.3 % on average."""
+    """32 to 2,048 processes: 25.4 to 31.2 % less time than MPICH2, 28.3 % in the abstract."""
     all_saved = []
     counts = [count for count in NUM_RANKS if count <= options.most_ranks]
     for num_ranks in counts[:1] if options.is_short else counts:
@@ -79,7 +79,7 @@ def _times_s(
 
 
 def by_parameters(options: Options) -> Iterator[Figure]:
-    """A bcast of 1 MB with other values of k and of T_span; the paper's are 4 and 1."""
+    """A bcast of 1 MB with other values of k and of T_span; the paper's on EC2 are 4 and 1."""
     settings = [*((k, 1) for k in KS), *((4.0, span) for span in SPANS if span != 1)]
     draws = [_by_setting(options, seed, settings) for seed in options.draws]
     for (k, span), of_draws in zip(settings, zip(*draws, strict=True), strict=True):

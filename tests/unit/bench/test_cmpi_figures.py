@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cloud of the paper CMPI is as it found one, and random trees take what hand counts say."""
+"""The cloud of CMPI's items has what the text gives of one; random trees take what hands count."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@
 namespace fairlead {
 
 /// Resolution of distances: finer ones did not give better placements, and 0..10, as CloudMap's
-/// published script has it, gave worse ones (docs/design/scotch.md).
+/// published script has it, gave slightly worse ones on average (docs/design/scotch.md).
 inline constexpr double kLargestDistance = 1000.0;
 
 /// How Scotch is called.

@@ -48,6 +48,30 @@ def test_sixteen_hosts_of_figure_4b() -> None:
     assert parents_of("scatter", sixteen_hosts(), 1, root=0) == by_hand
 
 
+def test_subtree_of_14_and_15_is_split_itself_on_four_levels_of_groups() -> None:
+    # Figure 4b if its four levels are above the single hosts: 8, 4, 2 and 1 groups. On the fourth
+    # 6 to 15 are split into five pairs for the six hosts 0 to 5, then the last pair, 14 and 15.
+    sets = [
+        [range(n, n + 2) for n in range(0, 16, 2)],
+        [range(4), range(4, 6), range(6, 10), range(10, 16)],
+        [range(6), range(6, 16)],
+        [range(16)],
+    ]
+    latency_s = np.zeros((16, 16))
+    for level, groups in reversed(list(enumerate(sets))):
+        for members in groups:
+            latency_s[np.ix_(members, members)] = (1 + 4 * level) * 1e-3
+    np.fill_diagonal(latency_s, 0)
+    network = fl.Network([f"n{n}" for n in range(16)], latency_s, np.full((16, 16), 1e12))
+    hierarchy = fl.build_hierarchy(network, 1, max_span=4)
+    assert [hierarchy.groups(n) for n in range(1, 5)] == [[list(g) for g in gs] for gs in sets]
+
+    plan = fl.collectives.plan("gather", network, 1, root=0, method="cmpi", max_span=4)
+
+    assert plan.parent is not None
+    assert plan.parent.tolist() == [-1, 0, 0, 1, 0, 1, 0, 6, 1, 8, 2, 10, 3, 12, 4, 5]
+
+
 def test_subtree_is_attached_by_the_host_with_the_best_link_to_its_parent() -> None:
     # From 6 to 0 a message takes 1 ms, but not back: no host is closer, so the groups stay.
     network = sixteen_hosts()
