@@ -128,7 +128,7 @@ int look_and_take(const std::shared_ptr<Peers>& kept, int source, int tag, MPI_C
   return MPI_SUCCESS;
 }
 
-// Null where the MPI alone can do it, or is to report what is wrong with the arguments.
+// Null where the MPI alone can do it, and where an argument is wrong, which the MPI reports.
 std::shared_ptr<Peers> probed_peers(int source, int tag, MPI_Comm comm, const MPI_Status* status) {
   if (!is_place(status)) return nullptr;
   std::shared_ptr<Peers> peers = peers_of(comm);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receives: the MPI matches them, as ever. What it receives is looked at when it is complete.
+// Receives: the MPI matches them as always. What it has received is examined when it is complete.
 #include <utility>
 
 #include "pmpi/mpi_symbols.hpp"

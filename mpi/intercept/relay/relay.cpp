@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begin and end of the feature.
+// Start and end of the feature.
 #include "relay/relay.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ bool is_fine_on_all(const std::string& problem, const Session& session) {
   return false;
 }
 
-// The receiver has a message, or answers a question.
+// The receiver has matched a message, or answers a question.
 void note_match(std::uint32_t dst_rank, std::uint64_t number) {
   Relay& relay = feature();
   {
@@ -78,7 +78,7 @@ EndpointConfig config_of(const RelayPlan& plan) {
   return config;
 }
 
-// The plan and the own host.
+// Reads the plan, and finds this process's host in it.
 bool prepare(const Session& session, RelayPlan& plan) {
   Relay& relay = feature();
   std::string problem;
@@ -164,8 +164,8 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   return true;
 }
 
-// That of messages for which there is nothing to choose. One of the size of a rendezvous header
-// would be taken for one.
+// The mode of messages for which there is no choice. One that has the size of a rendezvous header
+// must go by routers, since the receiver would take it for a header.
 std::optional<TransferMode> fixed_mode(const Relay& relay, std::uint64_t size_bytes) {
   if (size_bytes == kRendezvousHeaderBytes) return TransferMode::striped;
   if (size_bytes < std::max<std::uint64_t>(relay.threshold_bytes, kRendezvousHeaderBytes))
