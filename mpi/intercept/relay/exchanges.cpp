@@ -68,7 +68,7 @@ int exchange(const Wanted<Count>& wanted, const Start& start, MPI_Status* status
   return code != MPI_SUCCESS ? code : code_of_send;
 }
 
-// What a send sends, in memory of its own.
+// A copy of the message of a send.
 template <class Count>
 struct Copied {
   std::vector<std::byte> bytes{};

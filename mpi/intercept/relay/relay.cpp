@@ -99,9 +99,9 @@ bool prepare(const Session& session, RelayPlan& plan) {
   return is_fine_on_all(problem, session);
 }
 
-// The MPI carries no message of which it has carried the rendezvous header. So nothing may depend
-// on routers and messengers that cannot be reached, as behind a firewall that admits the MPI's
-// ports alone.
+// Once the MPI has carried a rendezvous header, only routers or messengers can deliver its message.
+// So all of them must be reachable before the first message; a firewall may admit only the MPI's
+// ports.
 std::string reach_others(const RelayPlan& plan, std::span<const Address> address_of_rank) {
   const Relay& relay = feature();
   const StartTimeouts timeouts;

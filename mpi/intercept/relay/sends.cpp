@@ -133,7 +133,7 @@ int send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype
 template <class Native, class Count>
 int start_send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype type,
                int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  // Without a place for the request the MPI sends nothing, and says so.
+  // If `request` is null, the MPI sends nothing and reports that.
   auto message = request ? take(mode, buffer, count, type, dest, tag, comm) : std::nullopt;
   if (!message) return native(buffer, count, type, dest, tag, comm, request);
   const int code = message->follow(
@@ -146,7 +146,8 @@ int start_send(Mode mode, Native native, const void* buffer, Count count, MPI_Da
   return code;
 }
 
-// Whether a persistent send uses relays is decided once, since its request is the header's.
+// Whether a persistent send uses relays is decided once, since its request either sends the message
+// or the rendezvous header.
 template <class Native, class Count>
 int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype type,
               int dest, int tag, MPI_Comm comm, MPI_Request* request) {
@@ -156,7 +157,7 @@ int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Dat
                           is_for_routers(mode, bytes_of(count, type)) &&
                           !is_for_device(buffer, type, bytes_of(count, type)) &&
                           is_worth_relaying(peers->world_rank(dest), bytes_of(count, type));
-  // The MPI sees the message in any case, to say what is wrong with it.
+  // The MPI gets the arguments in any case, so that it can report a wrong one.
   int code = native(buffer, count, type, dest, tag, comm, request);
   if (!is_relayed || code != MPI_SUCCESS) return code;
   mpi().Request_free(request);
@@ -174,7 +175,7 @@ int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Dat
   return code;
 }
 
-// The message is taken anew at each start.
+// Each start copies the current content of the program's buffer.
 int start_send(Entry& entry, MPI_Request* request) {
   std::vector<std::byte> bytes;
   if (!pack(entry.send_buffer, entry.send_count, entry.send_type, bytes)) {

@@ -141,7 +141,8 @@ class RequestEntries {
     if (is_hidden(index)) return request_null();
     return entries_[index] ? entries_[index]->request_in_mpi(requests_[index]) : requests_[index];
   }
-  // A null one has failed in a call that does not say which have.
+  // A request that is null now has failed, in a call that does not report which requests have
+  // failed.
   void keep(std::size_t index) {
     if (!entries_[index] || requests_[index] == request_null()) return;
     feature().requests.insert(requests_[index], std::move(entries_[index]));
