@@ -60,13 +60,13 @@ int forest_reduce(const Schedule& schedule, const ForestPart& part, const Team& 
 int forest_allreduce(const Schedule& schedule, const ForestPart& part, const Team& team,
                      const Reduction& reduction, const void* own, void* result, Buffers& buffers);
 
-/// `blocks` holds the own block at first, and all in the end.
+/// `blocks` holds this process's block at first, and all in the end.
 int ring_allgather(const Schedule& schedule, const Team& team, std::byte* blocks, Blocks layout);
-/// `vector` holds the own values at first; in the end the own block is the combined one, and the
+/// `vector` holds this process's values at first; in the end its block is the combined one, and the
 /// others are partial results.
 int ring_reduce_scatter(const Schedule& schedule, const Team& team, const Reduction& reduction,
                         void* vector, Blocks layout, Buffers& buffers);
-/// `vector` holds the own values at first, and the combined ones in the end.
+/// `vector` holds this process's values at first, and the combined ones in the end.
 int ring_allreduce(const Schedule& schedule, const Team& team, const Reduction& reduction,
                    void* vector, Buffers& buffers);
 
@@ -75,13 +75,13 @@ int linear_scatter(const Schedule& schedule, const Team& team, const std::byte* 
                    Blocks layout, std::byte* own);
 int linear_gather(const Schedule& schedule, const Team& team, std::byte* blocks, Blocks layout,
                   const std::byte* own);
-/// `blocks` holds the own block at first, and all in the end.
+/// `blocks` holds this process's block at first, and all in the end.
 int linear_allgather(const Schedule& schedule, const Team& team, std::byte* blocks, Blocks layout);
-/// `vector` holds the own values at first; in the end the own block is the combined one, and the
+/// `vector` holds this process's values at first; in the end its block is the combined one, and the
 /// others are as they were.
 int linear_reduce_scatter(const Schedule& schedule, const Team& team, const Reduction& reduction,
                           void* vector, Blocks layout, Buffers& buffers);
-/// `vector` holds the own values at first, and the combined ones in the end.
+/// `vector` holds this process's values at first, and the combined ones in the end.
 int linear_allreduce(const Schedule& schedule, const Team& team, const Reduction& reduction,
                      void* vector, Buffers& buffers);
 /// Between all processes: `order` holds ranks here, and block r of `blocks` goes to rank r.
@@ -97,23 +97,23 @@ int split_tree_gather(const Schedule& schedule, const Team& team, std::byte* blo
                       const std::byte* own, Buffers& buffers);
 
 int dissemination_barrier(const Schedule& schedule, const Team& team);
-/// `blocks` holds the own block at first, and all in the end.
+/// `blocks` holds this process's block at first, and all in the end.
 int dissemination_allgather(const Schedule& schedule, const Team& team, std::byte* blocks,
                             Blocks layout, Buffers& buffers);
-/// `vector` holds the own values at first; in the end the own block is the combined one, and the
+/// `vector` holds this process's values at first; in the end its block is the combined one, and the
 /// others are as they were.
 int dissemination_reduce_scatter(const Schedule& schedule, const Team& team,
                                  const Reduction& reduction, void* vector, Blocks layout,
                                  Buffers& buffers);
 
-/// `blocks` holds the own block at first, and all in the end.
+/// `blocks` holds this process's block at first, and all in the end.
 int two_level_allgather(const Schedule& schedule, const Team& team, std::byte* blocks,
                         Blocks layout);
-/// `vector` holds the own values at first; in the end the own block is the combined one, and the
+/// `vector` holds this process's values at first; in the end its block is the combined one, and the
 /// others are partial results.
 int two_level_reduce_scatter(const Schedule& schedule, const Team& team, const Reduction& reduction,
                              void* vector, Blocks layout, Buffers& buffers);
-/// `vector` holds the own values at first, and the combined ones in the end.
+/// `vector` holds this process's values at first, and the combined ones in the end.
 int two_level_allreduce(const Schedule& schedule, const Team& team, const Reduction& reduction,
                         void* vector, Buffers& buffers);
 

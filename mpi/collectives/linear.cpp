@@ -20,7 +20,7 @@ std::size_t limit_of(int max_under_way, std::size_t num_messages) {
   return std::min(num_messages, static_cast<std::size_t>(max_under_way));
 }
 
-/// Starts a message to or from each host of the order but the own, at most `max_sends` at once.
+/// Starts a message to or from each other host of the order, at most `max_sends` at once.
 template <class Start>
 int start_in_order(const Schedule& schedule, const Team& team, Messages& messages, Start start) {
   const std::size_t limit = limit_of(schedule.max_sends, schedule.order.size());
@@ -94,7 +94,7 @@ class Circle {
   std::size_t position_;
 };
 
-/// `vector` holds the own block at first, and all in the end.
+/// `vector` holds this process's block at first, and all in the end.
 /// @param elements  those of the vector; their number does not count
 int gather_from_all(const Schedule& schedule, const Team& team, const Elements& elements,
                     void* vector, Blocks layout) {

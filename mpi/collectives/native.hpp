@@ -25,7 +25,7 @@ int native_gather(const InOrder& order, int root, const std::byte* own, std::byt
                   std::uint64_t block_bytes, Buffers& buffers);
 int native_scatter(const InOrder& order, int root, const std::byte* all, std::byte* own,
                    std::uint64_t block_bytes, Buffers& buffers);
-/// `all` holds the own block at first, and all in the end.
+/// `all` holds this process's block at first, and all in the end.
 int native_allgather(const InOrder& order, int rank, std::byte* all, std::uint64_t block_bytes,
                      Buffers& buffers);
 /// @param offsets  of each rank's block, and the end of the last

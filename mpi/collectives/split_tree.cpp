@@ -37,7 +37,7 @@ std::uint64_t bytes_of_hosts(std::span<const std::int32_t> hosts, Blocks layout)
   return sum;
 }
 
-/// What the children's subtrees hold lies behind the own block, one after another.
+/// What the children's subtrees hold lies behind this process's block, one after another.
 template <class Start>
 int start_with_children(const Children& children, const Team& team, Blocks layout, Start start) {
   std::uint64_t offset = bytes_at(layout, team.host);

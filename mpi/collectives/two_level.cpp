@@ -102,7 +102,7 @@ class HostView {
   const Elements& elements;
   Islands islands;
   std::vector<std::int32_t> mates;
-  std::vector<std::int32_t> entries;   ///< in the other islands, for the own block
+  std::vector<std::int32_t> entries;   ///< in the other islands, for this process's block
   std::vector<std::int32_t> entering;  ///< blocks of other islands that go through this host
 
  private:
@@ -259,7 +259,7 @@ class ReduceScatter {
     return MPI_SUCCESS;
   }
 
-  /// The last sum is that of the own block.
+  /// The last sum is that of this process's block.
   void send_on_if_complete(std::size_t sum) {
     if (sum + 1 == sums_.size() || !sums_[sum].is_complete()) return;
     across_.add({view_.entering[sum], view_.entering[sum]});

@@ -43,7 +43,7 @@ int gather_inside_host(Members& members, const HostBlocks& blocks, const std::by
                        by_host, lengths.data(), places.data(), byte_type(), 0, members.host_comm());
 }
 
-/// @param all  the blocks in the order of the ranks; holds the own one at first
+/// @param all  the blocks in the order of the ranks; holds this process's at first
 int allgather_blocks(const Schedule& schedule, Members& members, std::byte* all,
                      std::span<const std::uint64_t> lengths) {
   const HostBlocks blocks(members, lengths);
@@ -62,7 +62,7 @@ int allgather_blocks(const Schedule& schedule, Members& members, std::byte* all,
   return code;
 }
 
-/// @param all  holds the own block at first
+/// @param all  holds this process's block at first
 int allgather_bytes(const Schedule& schedule, Members& members, std::byte* all,
                     std::uint64_t block_bytes) {
   if (schedule.form == Form::native) {

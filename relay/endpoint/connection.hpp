@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection of the messenger, with the own router or another process: a socket that never
-// blocks, a handshake, then frames both ways. Used by the messenger's thread only.
+// A connection of the messenger with the router of its host or with another process: a socket that
+// never blocks, a handshake, then frames both ways. Used by the messenger's thread only.
 #pragma once
 
 #include <array>
@@ -45,8 +45,8 @@ class Connection {
     return is_open() && !waiting_.empty() && now - last_taken_ > time;
   }
 
-  /// Waits for the end of the handshake. A segment that still waits here does not become two: it
-  /// gets the new header, unless it is being written.
+  /// Queues a frame, until the end of the handshake at least. If the same segment is still in the
+  /// queue, it is not queued again but gets the new header, unless it is being written.
   /// @param payload  null for a frame without one
   void put(const FrameHeader& header, Payload payload);
   /// Reads the available bytes, and passes whole frames on. Closes at the end of the stream, and at

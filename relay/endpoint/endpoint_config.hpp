@@ -24,9 +24,9 @@ struct EndpointConfig {
   std::uint16_t host = 0;
   /// The hosts of all ranks.
   std::vector<std::uint16_t> host_of_rank{};
-  /// Path of the own router's socket.
+  /// File of the socket of this host's router.
   std::string socket{};
-  /// Paths to each host, the direct one first; none to the own host.
+  /// Paths to each host, the direct one first; none to this host.
   std::vector<std::vector<HostPath>> paths_of_host{};
   /// What all paths to a host can carry together.
   std::vector<double> capacity_Bps_of_host{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings messages to other processes by routers, in a thread of its own that makes no call of MPI.
-// So messages arrive while the program computes, or waits in a blocking call of MPI.
+// Sends messages to other processes by routers and receives theirs, in a thread of its own that
+// calls no MPI function. So messages arrive while the program computes, or waits in a blocking MPI
+// call.
 #pragma once
 
 #include <atomic>
@@ -33,7 +34,8 @@ namespace fairlead::relay {
 
 class Messenger {
  public:
-  /// Callers that have not yet proved the key. File descriptors are the program's.
+  /// Maximum number of incoming connections that have not yet proved the key. The file descriptors
+  /// that they use are the program's.
   static constexpr std::size_t kMaxUnproved = 64;
 
   /// Called in the messenger's thread when a receiver has matched a message.
@@ -49,7 +51,7 @@ class Messenger {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   /// @param address_of_rank  where each process listens
   void start(std::vector<Address> address_of_rank);
-  /// Whether the own router has proved the key.
+  /// Waits until the router of this host has proved the key. @return whether it has
   [[nodiscard]] bool wait_for_router(const StartTimeouts& timeouts);
 
   /// Begins to send a message if it is to go by routers. Otherwise the MPI carries it.

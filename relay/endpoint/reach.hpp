@@ -14,9 +14,9 @@
 
 namespace fairlead::relay {
 
-/// One process on each other host, in the order of the hosts after the own one. Processes of one
-/// host choose different ones, as far as there are enough, so that not all connect to the same
-/// process at once.
+/// One process on each other host, in the order of the hosts that follow this one. Processes of one
+/// host choose different processes, as far as there are enough, so that not all connect to the same
+/// one at once.
 [[nodiscard]] std::vector<std::uint32_t> ranks_to_reach(std::span<const std::uint16_t> host_of_rank,
                                                         std::uint32_t own_rank);
 

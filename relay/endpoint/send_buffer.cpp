@@ -26,7 +26,7 @@ bool has_relays(TransferMode mode) {
   return mode == TransferMode::striped || mode == TransferMode::relayed;
 }
 
-// What a frame waited at all routers because of frames of other processes.
+// How long a frame waited at all routers because of frames of other processes.
 double held_s(const FrameHeader& header) {
   return 16e-6 * std::accumulate(header.held_16us.begin(), header.held_16us.end(), 0.0);
 }
@@ -92,7 +92,7 @@ std::uint64_t SendBuffer::reserve(std::uint32_t dst_rank) {
   return number;
 }
 
-// Numbers are reused where possible, since receivers keep those whose message never comes.
+// The number is used again where possible, since receivers remember each number that is skipped.
 void SendBuffer::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes,
                          TransferMode mode, Time now) {
   if (last_number_of_rank_[dst_rank] == number) --last_number_of_rank_[dst_rank];
@@ -155,8 +155,8 @@ std::optional<Departure> SendBuffer::next_of(SendQueue& queue, Time now, OwnRout
     const bool has_to_wait = without_space == each->message;
     const auto path =
         has_to_wait ? std::nullopt : queue.choose(sending, size_of(*each), now, router);
-    // Messages in another mode may have space. After the first message of the last mode there are
-    // none in other modes.
+    // Later messages may have space only if they are in another mode than this one. Messages in
+    // other modes come before the first message in the queue's current mode.
     if (!path && !queue.rule->is_one_path_a_message() && sending.current_mode() == queue.mode())
       break;
     if (!path) {

@@ -17,7 +17,7 @@
 
 namespace fairlead::relay {
 
-/// Whether the own router takes segments. Without it they go to the receiver itself.
+/// Whether the router of this host takes segments. Without it they go to the receiver itself.
 enum class OwnRouter : std::uint8_t { absent, busy, ready };
 
 /// A message, by its receiver and its number there.
@@ -42,9 +42,9 @@ struct Sending {
   std::optional<TransferMode> changed_mode{};
   std::uint64_t bytes = 0;
   Time began{};
-  /// It had to wait for others to the same host.
+  /// It had to wait for other messages to the same host.
   bool overlaps = false;
-  /// The queue's when it began.
+  /// The number of the queue's period when the message began.
   std::uint64_t period = 0;
   /// Other messages went in another mode at the same time, or it waited for the receiver.
   bool has_unusable_time = false;
@@ -59,7 +59,7 @@ struct Sending {
 };
 
 struct SendQueue {
-  /// Segments that no path has acknowledged after this time at least are sent again.
+  /// Segments are sent again at the earliest after this time without an ack.
   static constexpr std::chrono::milliseconds kLeastTimeout{300};
   /// That time doubles up to the first limit where nothing is acknowledged, and grows up to the
   /// second limit where acks come too late (RFC 6298, 2.5).
@@ -71,7 +71,7 @@ struct SendQueue {
   std::vector<PathState> paths{};
   std::deque<SegmentKey> waiting{};
   std::uint64_t unacknowledged_bytes = 0;
-  /// After which segments are sent again at the earliest.
+  /// The current value of that time.
   Clock::duration least_timeout = kLeastTimeout;
 
   /// @param links  times of links, which all send queues update

@@ -14,7 +14,7 @@ struct StartTimeouts {
   /// For one that accepts no connection. Refused attempts are counted, not timed, since a process
   /// that was suspended has made none meanwhile.
   Clock::duration calling = std::chrono::seconds{5};
-  /// After this time all must have answered, the own router and other processes.
+  /// By this time all must have answered: the router of this host and other processes.
   Time until = Clock::now() + std::chrono::seconds{30};
 
   /// @param interval  between two calls

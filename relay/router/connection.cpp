@@ -121,7 +121,7 @@ asio::awaitable<std::optional<Frame>> Connection::read_frame(relay::FrameHeader 
 }
 
 bool Connection::may_pass(const relay::FrameHeader& header, const Connection& next) {
-  // A frame with others behind it would not leave sooner. They are sent with one call.
+  // If other frames have already arrived behind this one, all of them are sent with one call.
   const bool is_followed = intake_.size_bytes() > header.payload_bytes();
   return header.payload_bytes() >= kLeastPartBytes && !is_followed && next.queue_.is_idle() &&
          intake_.has_pipe();

@@ -72,7 +72,7 @@ asio::awaitable<bool> FrameQueue::wait_for_space() {
   while (is_full() && !is_closed_) {
     const auto now = Clock::now();
     if (now >= stalls_at_) co_return false;
-    // To move it wakes the others.
+    // Setting the timer wakes all other waiters.
     const bool is_too_late = has_space_.expiry() > stalls_at_;
     if (is_too_late || now >= has_space_.expiry()) has_space_.expires_at(stalls_at_);
     co_await wait(has_space_);

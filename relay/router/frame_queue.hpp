@@ -24,7 +24,7 @@ struct Frame {
   relay::FrameHeader header;
   Payload payload;
   Clock::time_point arrived;
-  /// Part of the bytes ahead of it in its queue that other processes had sent.
+  /// Share of the bytes ahead of it in its queue that other processes had sent.
   double others_ratio = 0.0;
   /// Bytes of its header that have been sent already. The payload is then only what is left of it.
   std::size_t begun_bytes = 0;
@@ -36,7 +36,8 @@ struct Frame {
 
 class FrameQueue {
  public:
-  /// Each of those that asked for space at the same time may add one more frame.
+  /// The queue may exceed this by a frame for each connection that waited for space at the same
+  /// time.
   static constexpr std::size_t kMaxBytes = std::size_t{4} * 1024 * 1024;
   /// If a queue was full for this long, and the other end took nothing, it has no space until the
   /// other end takes something. Its frames are dropped, so that they do not delay frames to others;
@@ -57,8 +58,8 @@ class FrameQueue {
   void push(Frame frame);
   /// Returns at once where there is space, or the queue is closed. False: it was full for too long.
   [[nodiscard]] asio::awaitable<bool> wait_for_space();
-  /// Some frames in order; none when the queue is closed. Until the next call they are ahead of
-  /// those that come.
+  /// Some frames in order; none when the queue is closed. Until the next call they count as ahead
+  /// of new frames.
   [[nodiscard]] asio::awaitable<std::vector<Frame>> take();
   void close();
 

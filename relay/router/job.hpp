@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the starter of jobs sends to a router: lines of JSON on its standard input.
+// What `fairlead` sends to a router: lines of JSON on its standard input.
 #pragma once
 
 #include <cstdint>

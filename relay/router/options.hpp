@@ -20,10 +20,8 @@ struct Options {
 
 inline constexpr const char* kUsage =
     "usage: fairlead-router --listen ADDRESS[:PORT] --folder FOLDER < JOBS\n"
-    "Forwards messages of MPI jobs for this host. Prints where it listens, reads jobs, and the "
-    "end\n"
-    "of jobs, from the lines of its standard input, and ends with it. FOLDER gets the sockets "
-    "router\n"
-    "and metrics.\n";
+    "Forwards messages of MPI jobs for this host. Prints the port on which it listens, then\n"
+    "reads a line from standard input for each job that begins or ends. Ends when standard\n"
+    "input ends. In FOLDER it creates the sockets router and metrics.\n";
 
 }  // namespace fairlead::router

@@ -68,7 +68,7 @@ std::uint32_t clock_us() {
       std::chrono::duration_cast<std::chrono::microseconds>(since).count());
 }
 
-// Neither from a process of this host nor to one.
+// For a frame that goes on to another router: whether it has come from one, too.
 bool is_relayed(const relay::FrameHeader& header) {
   return header.hop > 0;
 }

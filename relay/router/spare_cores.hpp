@@ -20,7 +20,7 @@ namespace fairlead::router {
 /// Whether the text of a control group's cpu.max (version 2) or cpu.cfs_quota_us (version 1) limits
 /// processor time, and not the cores only.
 [[nodiscard]] bool is_cpu_quota(std::string_view text);
-/// Whether the control group of this process, or one that it is in, does.
+/// Whether the control group of this process, or one above it, limits processor time.
 [[nodiscard]] bool has_cpu_quota();
 
 /// Cores that this process may use without taking anything from others: 0 where its processor time
@@ -40,7 +40,7 @@ class SpareCores {
   explicit SpareCores(int num_cores) : num_cores_(num_cores) {}
 
   [[nodiscard]] bool wants_look(Clock::time_point now) const { return now >= next_look_; }
-  /// @param num_running tasks, the one that asks among them; none: not known.
+  /// @param num_running  number of runnable tasks, including this one; none: unknown
   void look(std::optional<int> num_running, Clock::time_point now);
   [[nodiscard]] bool are_there() const { return crowded_.count() <= kMaxCrowdedLooks; }
 

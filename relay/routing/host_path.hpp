@@ -18,14 +18,14 @@ enum class PathUse : std::uint8_t {
   standard,
 };
 
-/// The routers after the own one, the last of them at the destination itself.
+/// The routers after that of the sender's host; the last one is that of the destination.
 struct HostPath {
   std::vector<std::uint16_t> hops{};
   double latency_s = 0.0;
   double bandwidth_Bps = 0.0;
   /// Which of the connections between routers it takes.
   std::uint8_t connection = 0;
-  /// By an earlier run.
+  /// How an earlier run used it.
   PathUse use = PathUse::none;
 
   [[nodiscard]] bool is_direct() const { return hops.size() == 1; }

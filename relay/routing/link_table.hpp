@@ -18,7 +18,7 @@ struct LinkLatency {
   double latency_s;
 };
 
-/// No side effects. Without hosts it stays unchanged.
+/// Pure. A table without hosts learns nothing.
 class LinkTable {
  public:
   LinkTable() = default;

@@ -20,8 +20,8 @@ enum class Zone : std::uint8_t { low, medium, high };
 
 class McmRule final : public PathRule {
  public:
-  /// @param planned  paths of the pair, the direct one first; those of an earlier run have their
-  /// former use
+  /// @param planned  paths of the pair, the direct one first; those that an earlier run stored have
+  /// the use that they had there
   /// @param links   times of segments, which acks update
   /// @param host    the sender's
   /// @param seed    of the choice among open paths

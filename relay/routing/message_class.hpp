@@ -8,7 +8,7 @@
 
 namespace fairlead::relay {
 
-/// Messages to one rank, of sizes with the same power of two.
+/// Messages to one rank whose sizes in bytes have the same number of binary digits.
 struct MessageClass {
   std::uint32_t dst_rank = 0;
   std::uint8_t size_class = 0;

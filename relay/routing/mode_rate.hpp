@@ -17,7 +17,8 @@ class ModeRate {
   ModeRate(double planned_Bps, double latency_s)
       : planned_Bps_(planned_Bps), latency_s_(latency_s) {}
 
-  /// The fastest of the last three counts. So a mode is left only for one that is clearly faster.
+  /// A copy in which the fastest of the last three counts. So a mode is left only for one that is
+  /// clearly faster.
   [[nodiscard]] ModeRate preferred() const;
 
   void learn(std::uint64_t bytes, double seconds);

@@ -66,7 +66,7 @@ class PathRule {
                                                                   Time /*now*/) {
     return std::nullopt;
   }
-  /// Whether a trial of this mode is not over: messages that overlap with it go in the same mode.
+  /// Whether a trial of this mode is under way: messages that overlap with it go in the same mode.
   [[nodiscard]] virtual bool is_trying(TransferMode /*mode*/) const { return false; }
   /// The interval after which the program has sent the next message of this size; the mode, which
   /// may be the MPI, is that of the earlier one.

@@ -33,7 +33,7 @@ struct PathState {
   std::chrono::milliseconds next_closing = kFirstClosing;
   std::uint64_t sent_bytes = 0;
 
-  /// By the plan.
+  /// The state of a path before its first message, by the plan.
   [[nodiscard]] static PathState by(const HostPath& path, Time now);
   /// For a connection with the receiver that was not used yet.
   [[nodiscard]] static PathState without_routers(Time now);

@@ -21,8 +21,8 @@ namespace fairlead::relay {
 
 /// The rates of a plan may be wrong, and change. So whole messages are sent in each mode in turns:
 /// a comparison, at the beginning and when the program has become slower. While the MPI carries the
-/// messages as fast as planned nothing is tried: ranks that wait for each other would all wait for
-/// a trial of any. A state machine (trial_table.hpp), whose events are found here.
+/// messages as fast as planned nothing is tried: where ranks wait for each other, a trial of one
+/// rank delays all. A state machine (trial_table.hpp), whose events are found here.
 class TrialRule final : public PathRule {
  public:
   /// While routers carry the messages the direct path is tried after this time, then after twice as

@@ -51,12 +51,12 @@ struct FrameHeader {
   std::uint32_t segment_bytes = 0;
   /// The sender's clock, which an ack returns.
   std::uint32_t sent_us = 0;
-  /// How long the frame waited before each hop for those of other processes, at most 65535;
-  /// acks return it.
+  /// How long the frame waited before each hop because of frames of other processes, in units of 16
+  /// microseconds, at most 65535; acks return it.
   std::array<std::uint16_t, kMaxHops> held_16us{};
-  /// In data: the clock of the router before each hop as the frame came there, in microseconds,
-  /// modulo 2^32. In acks: the time from then to the return of the ack there. So no two clocks are
-  /// compared (hop_times.hpp).
+  /// In data frames: the clock of the router before each hop when the frame reached that router, in
+  /// microseconds, modulo 2^32. In acks: the time from then until the ack reached that router. So
+  /// clocks of different hosts are never compared (hop_times.hpp).
   std::array<std::uint32_t, kMaxHops> hop_us{};
   /// Digest of the fields that no router changes, of the payload, and of a key of the job.
   std::uint64_t digest = 0;
@@ -70,7 +70,7 @@ struct FrameHeader {
 
 using FrameHeaderBytes = std::array<std::byte, kFrameHeaderBytes>;
 
-/// @return nothing if the bytes are no header, or one outside of the limits
+/// @return nothing if the bytes are no header, or if a field is outside its limits
 [[nodiscard]] std::optional<FrameHeader> parse_frame_header(
     std::span<const std::byte, kFrameHeaderBytes> bytes);
 

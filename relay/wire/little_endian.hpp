@@ -12,7 +12,8 @@
 namespace fairlead::relay {
 namespace detail {
 
-/// The next bytes, which are removed from the rest. @throws std::out_of_range  there are fewer
+/// Removes the next bytes from the rest and returns them. @throws std::out_of_range  too few are
+/// left
 template <class Byte>
 [[nodiscard]] std::span<Byte> take(std::span<Byte>& rest, std::size_t num_bytes) {
   if (num_bytes > rest.size()) throw std::out_of_range("fewer bytes than the format has");
@@ -23,7 +24,8 @@ template <class Byte>
 
 }  // namespace detail
 
-/// Takes numbers and bytes one after the other; all of it throws std::out_of_range at the end.
+/// Reads numbers and bytes one after the other. Each function throws std::out_of_range where too
+/// few bytes are left.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -48,7 +50,8 @@ class Reader {
   std::span<const std::byte> rest_;
 };
 
-/// Puts numbers and bytes one after the other; all of it throws std::out_of_range at the end.
+/// Writes numbers and bytes one after the other. Each function throws std::out_of_range where too
+/// little space is left.
 class Writer {
  public:
   explicit Writer(std::span<std::byte> bytes) : rest_(bytes) {}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How both ends of a connection prove that they know the job's key, before anything else is said:
+// How both ends of a connection prove that they know the job's key, before they send anything else.
+// The caller is the end that connects, the answerer the end that accepts:
 //
-//   caller   Hello: who I am, which job, a random number
+//   caller   Hello: its role and index, the job, a random number
 //   answerer Answer: another random number, and a keyed hash of all of it
 //   caller   Proof: another keyed hash of all of it
 //

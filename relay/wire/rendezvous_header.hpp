@@ -12,9 +12,9 @@
 
 namespace fairlead::relay {
 
-/// A message of this size between ranks that may use relays is a rendezvous header, always: one of
-/// the program's own of this size is replaced by one, too. No multiple of a number's size, so such
-/// messages are rare.
+/// Between ranks that may use relays, a message of this size is always a rendezvous header. If the
+/// program itself sends a message of this size, that is replaced by a rendezvous header, too. The
+/// size is no multiple of the size of any number, so such messages are rare.
 inline constexpr std::size_t kRendezvousHeaderBytes = 23;
 
 using RendezvousHeaderBytes = std::array<std::byte, kRendezvousHeaderBytes>;

@@ -10,9 +10,9 @@
 
 namespace fairlead::relay {
 
-/// A TCP connection ends after this time in which the other end has acknowledged nothing, or has
-/// taken nothing. TCP doubles its timeout before each retransmission (RFC 6298, 5.5). So after an
-/// interruption it would stay silent for as long again; a new connection would not.
+/// A TCP connection ends if the other end acknowledges nothing, or keeps its receive window closed,
+/// for this time. TCP doubles its timeout before each retransmission (RFC 6298, 5.5), so after an
+/// interruption the connection could stay silent for as long again. A new connection does not.
 inline constexpr std::chrono::seconds kDeadTime{5};
 
 /// Sends at once, and ends a connection that is dead. Does nothing for a Unix socket.

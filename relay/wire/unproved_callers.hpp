@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callers that have not yet proved the job's key: a bounded number, from any address.
+// Incoming connections whose other end has not yet proved the job's key: a bounded number, from any
+// address.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace fairlead::relay {
 
 /// When there are too many, the oldest is dropped for the next one. So callers without the key,
-/// which stay until their timeout, exhaust nothing and block nobody.
+/// which stay until their timeout, neither use up file descriptors nor keep out others.
 /// @tparam Caller  a handle of a caller, which can be copied
 template <class Caller>
 class UnprovedCallers {

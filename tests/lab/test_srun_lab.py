@@ -132,8 +132,8 @@ def test_ranks_run_where_they_were_placed(
     hosts = hosts_in(printed)
     assert hosts == placed_hosts(folder), printed
     assert [hosts[rank] for rank in (0, 2, 4, 6)] == ["h0"] * 4
-    # Debian's MPICH has no name service here. By that of the wheel, a name that nobody has published
-    # is found, with no text.
+    # Debian's MPICH has no name service here. That of the wheel finds a name that nobody has
+    # published, with no text.
     assert printed.count("switched off") == (1 if mpicc == "mpicc.mpich" else 0), printed
 
 

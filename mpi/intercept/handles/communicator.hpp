@@ -15,7 +15,7 @@ inline constexpr int kOutsideWorld = -1;
 
 /// A communicator's ranks, translated to MPI_COMM_WORLD once.
 struct Communicator {
-  /// Ranks in the local group, and the own rank among them.
+  /// Ranks in the local group, and this process's rank among them.
   int size = 0;
   int rank = 0;
   bool is_inter = false;

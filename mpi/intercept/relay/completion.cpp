@@ -50,7 +50,7 @@ int finish_receive(const ReceiveBuffer& receive_buffer, const Peers& peers, MPI_
 
 namespace {
 
-// Whether a request that was to be cancelled is.
+// Whether a request for which MPI_Cancel was called has been cancelled.
 bool is_cancelled(Entry& entry, const MPI_Status& status) {
   if (!std::exchange(entry.is_cancelled, false)) return false;
   int flag = 0;
@@ -123,7 +123,7 @@ bool is_ready(Entry& entry, MPI_Request own, MPI_Status& status) {
   Messenger& messenger = *feature().messenger;
   if (header->size_bytes > entry.receive_buffer.capacity_bytes()) return true;
   if (messenger.has(header->src_rank, header->number)) return true;
-  // A large one does not come before.
+  // The sender sends all of a large message only after it is matched.
   if (!std::exchange(entry.is_match_sent, true)) {
     messenger.match(header->src_rank, header->number);
   }

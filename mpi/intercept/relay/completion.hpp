@@ -26,11 +26,11 @@ int deliver(const ReceiveBuffer& receive_buffer, const RendezvousHeader& header,
 int finish_receive(const ReceiveBuffer& receive_buffer, const Peers& peers, MPI_Status& status);
 /// The same for a request. @pre the MPI has completed it
 int finish(Entry& entry, MPI_Status& status);
-/// Hands an error to the communicator's error handler; returns it if that returns.
+/// Calls the communicator's error handler with an error; returns the error if the handler returns.
 int report(Peers& peers, int code);
 
 /// Whether the request would complete at once; changes nothing.
-/// @param status  what it would say
+/// @param status  the status with which it would complete
 bool is_ready(Entry& entry, MPI_Request request, MPI_Status& status);
 
 /// Keeps a request to which the program has no handle.

@@ -27,7 +27,8 @@ struct Sent {
   int tag;
 };
 
-// Whether an exchange is a send and a receive of ours; what is wrong with it the MPI reports.
+// Whether an exchange becomes a send and a receive of ours. If an argument is wrong, the MPI
+// reports that.
 template <class Count>
 bool is_handled(const Sent<Count>& sent, const Wanted<Count>& wanted) {
   const auto peers = peers_of(wanted.comm);
@@ -54,8 +55,8 @@ struct Handled<MPI_Count> {
 };
 #endif
 
-// The send is started, then the message is received: no order of the two can block. The receive is
-// no request, whose errors MPICH reports to MPI_COMM_WORLD.
+// The send is started before the message is received, so that neither can block the other. The
+// receive is a blocking one, since MPICH reports errors of requests to MPI_COMM_WORLD.
 // @param start  starts the send
 template <class Count, class Start>
 int exchange(const Wanted<Count>& wanted, const Start& start, MPI_Status* status) {
@@ -67,7 +68,7 @@ int exchange(const Wanted<Count>& wanted, const Start& start, MPI_Status* status
   return code != MPI_SUCCESS ? code : code_of_send;
 }
 
-// What a send sends, in memory of its own.
+// A copy of the message of a send.
 template <class Count>
 struct Copied {
   std::vector<std::byte> bytes{};

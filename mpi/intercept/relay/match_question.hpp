@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A synchronous send of a rendezvous header's size completes when a receive has begun (MPI 4.0,
 // section 3.4), not when a probe receives the header, which completes the send in the MPI. So after
-// that the receiver's messenger is asked, which needs nothing of the receiver's program.
+// that the sender asks the receiver's messenger, which answers without the receiver's program.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class MatchQuestion {
   bool is_asked_ = false;
 };
 
-/// Lets the MPI go on with what others wait for, and other threads with theirs.
+/// Lets the MPI make progress, and other threads run.
 void make_progress();
 
 }  // namespace fairlead::intercept::relay

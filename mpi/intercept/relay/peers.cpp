@@ -21,9 +21,9 @@ namespace {
 
 using Kept = std::shared_ptr<Peers>;
 
-// The attribute's hold on the facts. An MPI may hold a lock while it destroys this that all its
-// calls on attributes take, as old versions of Open MPI do. So here no lock is taken under which
-// such a call is made.
+// The attribute that keeps the facts. While an MPI destroys it, it may hold a lock that all its
+// functions for attributes take, as old versions of Open MPI do. So the destructor takes no lock
+// under which such a function is called.
 struct Attached {
   Kept peers;
 
@@ -31,8 +31,8 @@ struct Attached {
   Attached(const Attached&) = delete;
   Attached& operator=(const Attached&) = delete;
   ~Attached() {
-    // Not only pending receives: a call that frees the communicator uses them: a receive may begin
-    // in a delete callback that comes later.
+    // Pending receives use the facts, and so does the call that frees the communicator, since a
+    // receive may begin in a later delete callback.
     if (peers.use_count() == 1) return;
     const std::lock_guard guard(peers->lock);
     MPI_Errhandler errhandler{};
@@ -87,7 +87,7 @@ Kept find(MPI_Comm comm) {
   return peers;
 }
 
-// In a delete callback, where attributes are not to be looked at.
+// In a delete callback, where attributes must not be read.
 Kept find_freed(MPI_Comm comm) {
   if (auto kept = kept_while_freed(comm)) return std::static_pointer_cast<Peers>(kept);
   Kept peers = examine(comm);

@@ -52,7 +52,7 @@ UnexpectedMessage extract_message(MPI_Message message, const Peers& peers,
   return unexpected;
 }
 
-// Until the message that a probe has found.
+// Extracts the messages of a source up to and including the one that a probe has found.
 void extract_messages(Peers& peers, MPI_Comm comm, const MPI_Status& found) {
   bool is_there = false;
   while (!is_there) {
@@ -74,7 +74,7 @@ void fill_status(const UnexpectedMessage& unexpected, MPI_Status* status) {
   mpi().Status_set_cancelled(status, 0);
 }
 
-// Whether a message is there; its status then describes it, not of its rendezvous header.
+// Whether a message is there. The status describes the message, not its rendezvous header.
 int look(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   const ProbeGuard guard(peers.lock);
   if (const UnexpectedMessage* const unexpected = find_unexpected(peers, source, tag)) {
@@ -97,7 +97,7 @@ int look(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, MPI_Status
   return MPI_SUCCESS;
 }
 
-// The same, with the message.
+// The same, and extracts the message.
 int look_and_take(const std::shared_ptr<Peers>& kept, int source, int tag, MPI_Comm comm, int* flag,
                   MPI_Message* message, MPI_Status* status) {
   Peers& peers = *kept;
@@ -128,7 +128,7 @@ int look_and_take(const std::shared_ptr<Peers>& kept, int source, int tag, MPI_C
   return MPI_SUCCESS;
 }
 
-// Null where the MPI alone can do it, or is to report what is wrong with the arguments.
+// Null where the MPI alone can do it, and where an argument is wrong, which the MPI reports.
 std::shared_ptr<Peers> probed_peers(int source, int tag, MPI_Comm comm, const MPI_Status* status) {
   if (!is_place(status)) return nullptr;
   std::shared_ptr<Peers> peers = peers_of(comm);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that a probe has extracted from the MPI to read their rendezvous header. They come first
-// in all that follows.
+// Messages that a probe has extracted from the MPI to read their rendezvous header. All later
+// probes and receives look at these first.
 #pragma once
 
 #include <mpi.h>

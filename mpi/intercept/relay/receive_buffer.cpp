@@ -20,7 +20,8 @@ namespace {
 
 constexpr auto kMaxInt = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
 
-// By a message to oneself: only a GPU-aware MPI is given such memory.
+// Packs by a message to oneself, since a GPU-aware MPI can read the memory of a device and the
+// processor cannot.
 bool pack_from_device(const void* buffer, MPI_Count count, MPI_Datatype type,
                       std::vector<std::byte>& bytes) {
   const std::uint64_t size = bytes_of(count, type);

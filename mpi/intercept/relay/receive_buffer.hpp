@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a received message comes to lie, and which bytes a sent one has.
+// The memory into which a message is received, and the bytes of a message that is sent.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,7 @@ namespace fairlead::intercept::relay {
 
 /// Whether the bytes of a message of this type are those in memory, one after another.
 [[nodiscard]] bool is_plain(MPI_Datatype type);
-/// Bytes of a message; nothing sensible for a null type or a negative count.
+/// Bytes of a message; undefined for a null type or a negative count.
 [[nodiscard]] std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type);
 /// The bytes of a message to be sent. False: the MPI cannot pack it.
 [[nodiscard]] bool pack(const void* buffer, MPI_Count count, MPI_Datatype type,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receives: the MPI matches them, as ever. What it receives is looked at when it is complete.
+// Receives: the MPI matches them as always. What it has received is examined when it is complete.
 #include <utility>
 
 #include "pmpi/mpi_symbols.hpp"
@@ -159,7 +159,8 @@ int init_receive(const Wanted<Count>& wanted, MPI_Request* request) {
   return code;
 }
 
-// What a matched probe of ours has given out, if the message is one.
+// The entry of a message handle that MPI_Mprobe of this feature has returned; null for other
+// handles.
 EntryPtr entry_of_message(const MPI_Message* message) {
   Relay& relay = feature();
   if (message == nullptr) return nullptr;

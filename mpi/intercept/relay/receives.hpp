@@ -22,9 +22,9 @@ struct Wanted {
   MPI_Comm comm;
 };
 
-/// The peers of the communicator of a receive. Null where the MPI alone can do it, or shall say
-/// what is wrong with the arguments: an error handler may leave the call by a jump, which unlocks
-/// nothing.
+/// The peers of the communicator of a receive. Null where the MPI alone can do it, and where an
+/// argument is wrong: the MPI then reports that. Its error handler may leave the call by a jump,
+/// which would release no lock.
 template <class Count>
 std::shared_ptr<Peers> peers_of_receive(const Wanted<Count>& wanted) {
   const auto [buffer, count, type, source, tag, comm] = wanted;

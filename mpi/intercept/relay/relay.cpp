@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begin and end of the feature.
+// Start and end of the feature.
 #include "relay/relay.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ bool is_fine_on_all(const std::string& problem, const Session& session) {
   return false;
 }
 
-// The receiver has a message, or answers a question.
+// The receiver has matched a message, or answers a question.
 void note_match(std::uint32_t dst_rank, std::uint64_t number) {
   Relay& relay = feature();
   {
@@ -78,7 +78,7 @@ EndpointConfig config_of(const RelayPlan& plan) {
   return config;
 }
 
-// The plan and the own host.
+// Reads the plan, and finds this process's host in it.
 bool prepare(const Session& session, RelayPlan& plan) {
   Relay& relay = feature();
   std::string problem;
@@ -99,9 +99,9 @@ bool prepare(const Session& session, RelayPlan& plan) {
   return is_fine_on_all(problem, session);
 }
 
-// The MPI carries no message of which it has carried the rendezvous header. So nothing may depend
-// on routers and messengers that cannot be reached, as behind a firewall that admits the MPI's
-// ports alone.
+// Once the MPI has carried a rendezvous header, only routers or messengers can deliver its message.
+// So all of them must be reachable before the first message; a firewall may admit only the MPI's
+// ports.
 std::string reach_others(const RelayPlan& plan, std::span<const Address> address_of_rank) {
   const Relay& relay = feature();
   const StartTimeouts timeouts;
@@ -164,8 +164,8 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   return true;
 }
 
-// That of messages for which there is nothing to choose. One of the size of a rendezvous header
-// would be taken for one.
+// The mode of messages for which there is no choice. One that has the size of a rendezvous header
+// must go by routers, since the receiver would take it for a header.
 std::optional<TransferMode> fixed_mode(const Relay& relay, std::uint64_t size_bytes) {
   if (size_bytes == kRendezvousHeaderBytes) return TransferMode::striped;
   if (size_bytes < std::max<std::uint64_t>(relay.threshold_bytes, kRendezvousHeaderBytes))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the feature, from its begin to its end.
+// The state of the feature, from its start to its end.
 #pragma once
 
 #include <mpi.h>

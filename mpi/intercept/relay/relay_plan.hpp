@@ -24,7 +24,7 @@ struct RelayPlan {
   std::uint64_t threshold_bytes = 0;
   /// They always do, for tests.
   bool is_forced = false;
-  /// By which messages take paths.
+  /// The rule by which messages take paths.
   RuleName rule = RuleName::trials;
   Zones zones{};
   /// Whether the messages are those of a rehearsal.

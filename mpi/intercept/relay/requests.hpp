@@ -93,8 +93,9 @@ class Requests {
     entries_[key_of(request)] = std::move(entry);
     num_entries_.store(entries_.size(), std::memory_order_relaxed);
   }
-  /// Null if the request needs nothing, also where the program gives none: the MPI says so. While
-  /// it completes, its handle may become another's, so its entry is taken out before.
+  /// Removes the entry of a request and returns it. Null if there is none, also where the program
+  /// passes no request, which the MPI reports. The entry is removed before the request completes,
+  /// since another request may then get the same handle.
   [[nodiscard]] EntryPtr extract(const MPI_Request* request) {
     if (request == nullptr || is_empty()) return nullptr;
     const std::lock_guard guard(lock_);
@@ -105,7 +106,7 @@ class Requests {
     num_entries_.store(entries_.size(), std::memory_order_relaxed);
     return entry;
   }
-  /// False also where the array is none.
+  /// Also false if the array is null.
   [[nodiscard]] bool has_any_of(int count, const MPI_Request* requests) {
     if (requests == nullptr || is_empty()) return false;
     const std::lock_guard guard(lock_);

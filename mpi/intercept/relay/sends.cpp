@@ -23,8 +23,8 @@ Entry::~Entry() {
 
 namespace {
 
-// Whether the arguments of a send are such that its message may be relayed; what is wrong with them
-// the MPI reports.
+// Whether the arguments of a send allow its message to be relayed. If an argument is wrong, the MPI
+// reports that.
 template <class Count>
 bool may_relay(const void* buffer, Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                std::shared_ptr<Peers>& peers) {
@@ -34,8 +34,8 @@ bool may_relay(const void* buffer, Count count, MPI_Datatype type, int dest, int
          check_sent(buffer, count, type, tag) == MPI_SUCCESS;
 }
 
-// A message whose rendezvous header the MPI is about to take. It follows that header: without one
-// it would stay with the receiver for ever.
+// A message whose rendezvous header is about to be passed to the MPI. The message is sent only
+// after that: without a header no receive would ever take it.
 class Outgoing {
  public:
   Outgoing(const PendingSend& send, std::uint64_t size_bytes)
@@ -83,13 +83,13 @@ class Outgoing {
 enum class Mode : std::uint8_t { other, synchronous, buffered };
 
 // A probe matches a rendezvous header, and with it would complete a synchronous send before there
-// is a receive; a rendezvous header needs less of the program's buffer than its message. So these
-// are the MPI's, but for those of the size of a rendezvous header.
+// is a receive; a rendezvous header needs less of the program's buffer than its message. So the MPI
+// carries these, except those of the size of a rendezvous header.
 bool is_for_routers(Mode mode, std::uint64_t size_bytes) {
   return mode == Mode::other || size_bytes == kRendezvousHeaderBytes;
 }
 
-// What lies in the memory of a device is left to the MPI, but for what would be taken for a
+// Messages in the memory of a device are left to the MPI, except those that would be taken for a
 // rendezvous header.
 bool is_for_device(const void* buffer, MPI_Datatype type, std::uint64_t size_bytes) {
   if (size_bytes == kRendezvousHeaderBytes || size_bytes < feature().threshold_bytes) return false;
@@ -133,7 +133,7 @@ int send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype
 template <class Native, class Count>
 int start_send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype type,
                int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  // Without a place for the request the MPI sends nothing, and says so.
+  // If `request` is null, the MPI sends nothing and reports that.
   auto message = request ? take(mode, buffer, count, type, dest, tag, comm) : std::nullopt;
   if (!message) return native(buffer, count, type, dest, tag, comm, request);
   const int code = message->follow(
@@ -146,7 +146,8 @@ int start_send(Mode mode, Native native, const void* buffer, Count count, MPI_Da
   return code;
 }
 
-// Whether a persistent send uses relays is decided once, since its request is the header's.
+// Whether a persistent send uses relays is decided once, since its request either sends the message
+// or the rendezvous header.
 template <class Native, class Count>
 int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype type,
               int dest, int tag, MPI_Comm comm, MPI_Request* request) {
@@ -156,7 +157,7 @@ int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Dat
                           is_for_routers(mode, bytes_of(count, type)) &&
                           !is_for_device(buffer, type, bytes_of(count, type)) &&
                           is_worth_relaying(peers->world_rank(dest), bytes_of(count, type));
-  // The MPI sees the message in any case, to say what is wrong with it.
+  // The MPI gets the arguments in any case, so that it can report a wrong one.
   int code = native(buffer, count, type, dest, tag, comm, request);
   if (!is_relayed || code != MPI_SUCCESS) return code;
   mpi().Request_free(request);
@@ -174,7 +175,7 @@ int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Dat
   return code;
 }
 
-// The message is taken anew at each start.
+// Each start copies the current content of the program's buffer.
 int start_send(Entry& entry, MPI_Request* request) {
   std::vector<std::byte> bytes;
   if (!pack(entry.send_buffer, entry.send_count, entry.send_type, bytes)) {
@@ -200,7 +201,8 @@ int receive_into(const ReceiveBuffer& receive_buffer, MPI_Message message, MPI_R
 #endif
 }
 
-// What a probe has found cannot come to the request itself, which receives by communicator and tag.
+// A message that a probe has extracted cannot be received by the request itself, since that
+// receives by communicator and tag.
 int start_substitute(Entry& entry, const UnexpectedMessage& unexpected) {
   MPI_Request request{};
   int code = MPI_SUCCESS;
@@ -219,7 +221,7 @@ int start_substitute(Entry& entry, const UnexpectedMessage& unexpected) {
 }
 
 int start_receive(Entry& entry, MPI_Request* request) {
-  // Another thread's probe must not come between the look at unexpected messages and the start.
+  // No probe of another thread may run between the search of the unexpected messages and the start.
   const std::lock_guard guard(entry.peers->lock);
   if (const auto unexpected = take_unexpected(*entry.peers, entry.source, entry.tag)) {
     return start_substitute(entry, *unexpected);
@@ -227,7 +229,8 @@ int start_receive(Entry& entry, MPI_Request* request) {
   return mpi().Start(request);
 }
 
-// It is under way, or not persistent. The MPI has not started the request for which another stands.
+// The request is active already, or not persistent. The MPI reports that. Where it has started a
+// substitute in place of the request, the error is reported here.
 int refuse_start(MPI_Request* request, EntryPtr entry) {
   const bool has_substitute = entry->substitute.has_value();
   const std::shared_ptr<Peers> peers = entry->peers;

@@ -17,11 +17,11 @@
 namespace fairlead::intercept::relay {
 namespace {
 
-// The entries of some requests, null where one needs nothing. While they are here, they are nowhere
-// else.
+// The entries of the requests of a call, null for requests that need nothing. They are removed from
+// the feature's table as long as they are here.
 class RequestEntries {
  public:
-  // @param requests  the program's; they change as the MPI changes those that it is given
+  // @param requests  the program's; updated as the MPI changes the requests that are passed to it
   RequestEntries(int count, MPI_Request* requests) : requests_(requests) {
     complete_freed();
     if (feature().requests.is_empty() || count <= 0 || requests == nullptr) return;
@@ -33,7 +33,7 @@ class RequestEntries {
   }
   RequestEntries(const RequestEntries&) = delete;
   RequestEntries& operator=(const RequestEntries&) = delete;
-  // What is left was not completed, or is persistent.
+  // Puts back the entries of requests that were not completed, or are persistent.
   ~RequestEntries() {
     for (std::size_t index = 0; index < entries_.size(); ++index) keep(index);
   }
@@ -48,7 +48,9 @@ class RequestEntries {
                        [](const EntryPtr& entry) { return entry && entry->question; });
   }
 
-  /// Leaves out of calls what is complete in the MPI alone. @return whether there is any
+  /// Leaves out of calls the requests of ours that are not ready, since the MPI might complete them
+  /// before their message or answer is here.
+  /// @return whether there is any
   bool hide_unready() {
     return hide([this](std::size_t index) {
       MPI_Status status{};
@@ -95,7 +97,7 @@ class RequestEntries {
     entry.question.reset();
     if (!entry.is_persistent()) entries_[index].reset();
   }
-  /// Hands an error of what was completed to the error handler.
+  /// Calls the error handler with an error of a completed request.
   int report_error(int code) { return peers_of_error_ ? report(*peers_of_error_, code) : code; }
 
  private:
@@ -139,7 +141,8 @@ class RequestEntries {
     if (is_hidden(index)) return request_null();
     return entries_[index] ? entries_[index]->request_in_mpi(requests_[index]) : requests_[index];
   }
-  // A null one has failed in a call that does not say which have.
+  // A request that is null now has failed, in a call that does not report which requests have
+  // failed.
   void keep(std::size_t index) {
     if (!entries_[index] || requests_[index] == request_null()) return;
     feature().requests.insert(requests_[index], std::move(entries_[index]));
@@ -197,8 +200,7 @@ int complete_one(RequestEntries& entries, int code, int index, MPI_Status& own,
   return own_code == MPI_SUCCESS ? code : entries.report_error(own_code);
 }
 
-// Whether the pointers of a call are such that something can be written there. What is missing the
-// MPI reports.
+// Whether the pointers of a call are not null. If one is missing, the MPI reports that.
 template <class... Pointers>
 bool are_places(const MPI_Status* statuses, const Pointers*... others) {
   return is_place(statuses) && (... && (others != nullptr));
@@ -243,9 +245,9 @@ int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
                       [](int done) { return static_cast<std::size_t>(done); });
 }
 
-// With a question what the MPI completes may be the one that is not complete, and it does not see
-// the answer. So it is given what is complete, again and again. It is its own call that waits,
-// since Open MPI's Testany hides the error of a persistent request.
+// Where a request is a synchronous send with an open question, the MPI may choose that one, since
+// it does not see the answer. So only complete requests are passed to the MPI, in a loop. The call
+// is Waitany, since Open MPI's Testany hides the error of a persistent request.
 int Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   for (;;) {
     RequestEntries entries(count, requests);

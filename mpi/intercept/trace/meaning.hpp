@@ -31,7 +31,7 @@ class Collective {
   Collective(const Communicator& communicator, SizeOf size_of, Emit emit)
       : comm_(communicator), size_of_(size_of), emit_(emit) {}
 
-  /// The root of the call that was described; kNoRoot where it has none in the own group.
+  /// The root of the call that was described; kNoRoot where there is none in the local group.
   int root() const { return root_; }
 
   std::uint64_t nothing() const { return 0; }

@@ -44,7 +44,8 @@ struct MeasuredHost {
   std::array<RateEstimate, kNumHostRates> rates;
 };
 
-/// Measures the own host at rank 0's order, on all CPUs of the job; at rank 0 it gives the orders.
+/// Measures this process's host when rank 0 orders it, on all CPUs of the job; at rank 0 it gives
+/// the orders.
 class HostRunner {
  public:
   HostRunner(MPI_Comm comm, ControlChannel& control) : comm_(comm), control_(control) {}

@@ -32,24 +32,26 @@ COMMANDS = {
     "order": "Put hosts in the order in which their ranks communicate fastest, without MPI or a "
     "trace.",
     "map": "Choose a host for each rank, and print the costs next to the launcher's.",
-    "tune": "Time collectives on your hosts by the MPI's own algorithms and by schedules.",
-    "jobs": "Several programs at the same time, placed together so that they delay each other "
-    "little.",
+    "tune": "Time collectives on your hosts with the MPI's own algorithms and with schedules of "
+    "Fairlead.",
+    "jobs": "Place several programs on shared hosts so that they delay each other little, "
+    "and start them.",
     "simulate": "Simulate every message of jobs that share nodes, placed by each method.",
-    "show": "Show a network, a topology, a traffic, a placement, a comparison or several placed "
+    "show": "Print a network, a topology, a traffic matrix, a placement, a comparison or placed "
     "jobs.",
     "runs": "List your runs, the latest last: their folders, times, and how they ended.",
-    "watch": "Compare the network with the plan of a run while its program runs.",
-    "report": "Write a self-contained page of a run: heatmaps, measured times, and conclusions.",
-    "advise": "Say which hosts are bad, whether leaving them out helps, and how many are enough.",
-    "export": "Write groups of near hosts as Slurm, Kubernetes, Graphviz or JSON read them.",
+    "watch": "Report, while a program runs, when the network differs from that of its placement.",
+    "report": "Write a self-contained HTML page of a run: heatmaps, measured times, and "
+    "conclusions.",
+    "advise": "Name bad hosts, whether leaving them out helps, and how many hosts are enough.",
+    "export": "Write groups of near hosts as a file for Slurm, Kubernetes or Graphviz, or as JSON.",
     "import": "Read a topology from what a cloud, a scheduler, switches or a Cray Gemini report.",
-    "oracle": "What the network does now, along the routes that messages take.",
-    "relay": "Messages that go around slow pairs of hosts.",
-    "lab": "An emulated cloud on this machine: hosts with an uneven network between them.",
-    "doctor": "Check launcher, MPI, hosts, interfaces, clocks and binding, with a remedy for each "
-    "lack.",
-    "mpi": "The MPIs that Fairlead is built for.",
+    "oracle": "Serve and query the current load of the network, from counters of its links.",
+    "relay": "Keep routers for relayed messages running, and show what they carried.",
+    "lab": "Emulate a cloud on this machine: hosts with an uneven network between them.",
+    "doctor": "Check launcher, MPI, hosts, interfaces, clocks and binding; print a remedy for each "
+    "problem.",
+    "mpi": "List the MPIs that Fairlead is built for, and build it for one more.",
 }
 """What each command does, as its own help begins."""
 

@@ -68,7 +68,7 @@ def advise(
     seed: options.Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which hosts are bad, whether leaving them out helps, and how many are enough.
+    """Name bad hosts, whether leaving them out helps, and how many hosts are enough.
 
     With a network alone it only looks for bad hosts. With prices it names the cheapest hosts, for
     the wanted time if there is one. A run directory of fairlead run or compare holds network,

@@ -27,7 +27,7 @@ def doctor(
     num_ranks: options.Ranks = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check launcher, MPI, hosts, interfaces, clocks and binding, with a remedy for each lack.
+    """Check launcher, MPI, hosts, interfaces, clocks and binding; print a remedy for each problem.
 
     Give it the number of ranks, the hosts and the launcher options of your run. Exit code 1 if a
     run would fail.

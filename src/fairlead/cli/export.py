@@ -53,7 +53,7 @@ def export(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write groups of near hosts as Slurm, Kubernetes, Graphviz or JSON read them."""
+    """Write groups of near hosts as a file for Slurm, Kubernetes or Graphviz, or as JSON."""
     if output is not None:
         require_folder(output)
     content = load_any(file)

@@ -22,6 +22,7 @@ GROUPS = (
     TRAFFIC := "The traffic",
     PLACING := "Placing the ranks",
     TUNING := "Tuning collectives",
+    RELAYS := "Relaying large messages",
     MODEL := "What is simulated",
     OUTPUT := "Output",
     OTHERS := "Options",

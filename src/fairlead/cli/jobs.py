@@ -70,7 +70,8 @@ Bind = Annotated[
 ]
 
 _jobs = App(
-    help="Several programs at the same time, placed together so that they delay each other little.",
+    help="Place several programs on shared hosts so that they delay each other little, and start "
+    "them.",
     no_args_is_help=True,
 )
 

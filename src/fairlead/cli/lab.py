@@ -38,7 +38,7 @@ HostsOption = Annotated[
 CommandArgument = Annotated[list[str], typer.Argument(metavar="-- COMMAND", help="What to run.")]
 
 _lab = App(
-    help="An emulated cloud on this machine: hosts with an uneven network between them.",
+    help="Emulate a cloud on this machine: hosts with an uneven network between them.",
     no_args_is_help=True,
 )
 

@@ -17,8 +17,8 @@ Hosts = Annotated[str, option_kinds.cluster()]
 NetworkSource = Annotated[
     str,
     option_kinds.file(
-        "A .net.npz or .topo.npz file, a .toml file of racks and their costs, probe: to measure "
-        "the cluster now, tcp: to measure it without MPI, or oracle:URL.",
+        "A .net.npz or .topo.npz file, a .toml file of racks and their costs, probe: (measure "
+        "now), tcp: (measure now without MPI), or oracle:URL (ask fairlead oracle).",
         NETWORK,
     ),
 ]
@@ -40,7 +40,7 @@ Start = Annotated[
 MostMoves = Annotated[
     int | None,
     option_kinds.whole_number(
-        "Most ranks that optimize may move away from --start.", PLACING, least=0
+        "Maximum number of ranks that optimize may move away from --start.", PLACING, least=0
     ),
 ]
 Fixed = Annotated[
@@ -48,10 +48,10 @@ Fixed = Annotated[
     typer.Option(
         metavar="RANK=HOST",
         rich_help_panel=PLACING,
-        help="A rank that must be on this host; repeatable, for optimize.",
+        help="Keep a rank on this host; repeatable, for optimize.",
     ),
 ]
-Output = Annotated[Path | None, option_kinds.output("Where the placement goes.")]
+Output = Annotated[Path | None, option_kinds.output("File for the placement.")]
 Format = Annotated[
     str, option_kinds.name(FORMATS, f"Format of the output: {', '.join(FORMATS)}.", OUTPUT)
 ]
@@ -60,12 +60,13 @@ Inside = Annotated[
     typer.Option(
         "--inside/--no-inside",
         rich_help_panel=OUTPUT,
-        help="Also name the CPUs of each rank, where the network has the inside of hosts.",
+        help="Also choose the CPUs of each rank, where the network file has the topology of the "
+        "hosts.",
     ),
 ]
 CoresOfHost = Annotated[
     int | None,
-    option_kinds.whole_number("Cores of each host, which the format rankfile names.", OUTPUT),
+    option_kinds.whole_number("Number of cores of each host, for --format rankfile.", OUTPUT),
 ]
 
 _RANKFILE = "rankfile"

@@ -14,7 +14,7 @@ from fairlead.report import mpi_view
 
 _mpi = App(
     name="mpi",
-    help="The MPIs that Fairlead is built for.",
+    help="List the MPIs that Fairlead is built for, and build it for one more.",
     no_args_is_help=True,
 )
 

@@ -11,7 +11,7 @@ import typer
 
 from fairlead.act.plan.relay import DEFAULT_ZONES, RELAY_RULES
 from fairlead.cli import option_kinds
-from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC, TUNING
+from fairlead.cli.help import HOSTS, NETWORK, OTHERS, OUTPUT, PLACING, RELAYS, TRAFFIC, TUNING
 from fairlead.cli.parsers import probability, relay_zones, time_limit
 from fairlead.decide import placement
 from fairlead.decide.placement import METHODS
@@ -72,7 +72,8 @@ Hosts = Annotated[
         metavar="HOSTS",
         rich_help_panel=HOSTS,
         help="Hosts, separated by commas, instead of a hostfile: h0:4,h1:4, or h0,h1 with one "
-        "slot each; h0:* has as many as the launcher chooses; +n0 is the first of the allocation.",
+        "slot each; h0:* has as many as the launcher chooses; +n0 is the first host of the "
+        "allocation.",
     ),
 ]
 Mpirun = Annotated[
@@ -202,7 +203,7 @@ DryRun = Annotated[
     bool,
     typer.Option(
         "--dry-run",
-        rich_help_panel=PLACING,
+        rich_help_panel=OTHERS,
         help="Measure, trace and decide, print the decision, and do not start the placed program.",
     ),
 ]
@@ -239,7 +240,7 @@ Seed = Annotated[
         min=0,
         max=MAX_SEED,
         metavar="N",
-        help="Seed of the random choices that methods make.",
+        help="Seed of the random numbers of the mapping methods.",
     ),
 ]
 RunFolder = Annotated[
@@ -248,7 +249,8 @@ RunFolder = Annotated[
         "--run-dir",
         metavar="FOLDER",
         rich_help_panel=OUTPUT,
-        help="Where the record of this run goes.",
+        show_default="a new folder that fairlead runs lists",
+        help="Folder for the record of this run.",
     ),
 ]
 Reorder = Annotated[
@@ -273,27 +275,27 @@ Relay = Annotated[
     Literal["auto", "never", "always"],
     option_kinds.name(
         RELAY_MODES,
-        "Send large messages around slow pairs of hosts, by a router on each host. auto: if a "
+        "Send large messages around slow pairs of hosts, by a router on each host. auto: only if a "
         "rehearsal of the program's messages is faster with relays. --relay alone means always, "
         "--no-relay means never.",
-        PLACING,
+        RELAYS,
         metavar="|".join(RELAY_MODES),
     ),
 ]
 RelayThreshold = Annotated[
     int,
     option_kinds.option_of(
-        parse_size, "SIZE", "Smaller messages always go directly.", PLACING, "64KiB"
+        parse_size, "SIZE", "Smaller messages are always left to the MPI.", RELAYS, "64KiB"
     ),
 ]
 RelayRule = Annotated[
     str,
     option_kinds.name(
         RELAY_RULES,
-        "How relayed messages choose their paths. trials: whole messages on each path are "
-        "timed, at first and when the program becomes slower. mcm: the zones and thresholds "
-        "of the paper MCM.",
-        PLACING,
+        "How the paths of large messages are selected. trials: by timing whole messages on each "
+        "path, at first and when the program becomes slower. mcm: by the zones and thresholds of "
+        "the paper MCM.",
+        RELAYS,
         metavar="|".join(RELAY_RULES),
     ),
 ]
@@ -302,9 +304,9 @@ RelayZones = Annotated[
     option_kinds.option_of(
         relay_zones,
         "MEDIUM,HIGH",
-        "With --relay-rule mcm: where its zones medium and high begin, as multiples of the time of "
-        "a message without load on the pair's best path.",
-        PLACING,
+        "With --relay-rule mcm: where the zones medium and high of a message's time begin, as "
+        "multiples of its time on the pair's best path without load.",
+        RELAYS,
         ",".join(f"{zone:g}" for zone in DEFAULT_ZONES),
     ),
 ]
@@ -325,7 +327,7 @@ PlanFolder = Annotated[
         "--plan",
         metavar="FOLDER",
         rich_help_panel=TUNING,
-        help="Collectives follow this plan, which fairlead tune has written.",
+        help="Plan of fairlead tune, whose algorithms the collectives use.",
     ),
 ]
 Verbose = Annotated[

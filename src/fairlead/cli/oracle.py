@@ -45,7 +45,7 @@ PORT = 8765
 
 _oracle = App(
     name="oracle",
-    help="What the network does now, along the routes that messages take.",
+    help="Serve and query the current load of the network, from counters of its links.",
     no_args_is_help=True,
 )
 

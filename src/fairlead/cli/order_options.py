@@ -21,8 +21,8 @@ Pattern = Annotated[
         rich_help_panel=PLACING,
         help="What the ranks send each other: ring (an allreduce around all ranks, as NCCL's), "
         "gloo (the same the other way round, as torch's gloo), tree (an allreduce by NCCL's double "
-        "binary tree), all-to-all, grid:AxB (each rank with its neighbours), or a file as of map "
-        "--traffic. Ranks of a host stay together.",
+        "binary tree), all-to-all, grid:AxB (each rank with its neighbours), or a file as for "
+        "--traffic of fairlead run. Ranks of a host stay together.",
     ),
 ]
 Size = Annotated[
@@ -34,7 +34,8 @@ Size = Annotated[
 Spare = Annotated[
     int,
     option_kinds.whole_number(
-        "Leave out so many hosts: bad ones, then those that the pattern does best without.",
+        "Number of hosts to leave out: bad ones first, then those without which the pattern is "
+        "fastest.",
         PLACING,
         least=0,
     ),
@@ -65,8 +66,8 @@ Agent = Annotated[
     typer.Option(
         metavar="PROGRAM",
         rich_help_panel=HOSTS,
-        show_default="that of an MPI launcher's variable, srun in a job of Slurm, or ssh",
-        help="What starts a command on another host: PROGRAM HOST COMMAND.",
+        show_default="that of the MPI launcher's variables, else srun in a job of Slurm, else ssh",
+        help="Program that starts a command on another host, called as PROGRAM HOST COMMAND.",
     ),
 ]
 Listen = Annotated[
@@ -74,7 +75,8 @@ Listen = Annotated[
     typer.Option(
         metavar="HOST[:PORT]",
         rich_help_panel=HOSTS,
-        help="Wait at this address of this machine for the other hosts, which --join.",
+        help="Wait at this address of this machine for the other hosts, which are started with "
+        "--join.",
     ),
 ]
 Join = Annotated[
@@ -82,13 +84,15 @@ Join = Annotated[
     typer.Option(
         metavar="HOST[:PORT]",
         rich_help_panel=HOSTS,
-        help="Where no command reaches other hosts: the command is started on each, and they meet "
-        "at this host, which listens.",
+        help="For hosts that no command reaches: start fairlead order on each of them with the "
+        "same --join. HOST listens, the others connect to it.",
     ),
 ]
 NumHosts = Annotated[
     int | None,
-    option_kinds.whole_number("With --join or --listen, instead of their names.", HOSTS),
+    option_kinds.whole_number(
+        "Number of hosts, with --join or --listen in place of a list of hosts.", HOSTS
+    ),
 ]
 Answer = Annotated[
     float,
@@ -100,7 +104,7 @@ Node = Annotated[
         metavar="HOST",
         rich_help_panel=HOSTS,
         show_default="this machine",
-        help="Whose rank --format torchrun prints.",
+        help="Host whose rank --format torchrun prints.",
     ),
 ]
 Port = Annotated[
@@ -127,7 +131,7 @@ BadHosts = Annotated[
     typer.Option(
         metavar="FILE",
         rich_help_panel=OUTPUT,
-        help="Also write the names of bad hosts, one a line; the file is empty without one.",
+        help="Also write the names of bad hosts, one a line; an empty file if there is none.",
     ),
 ]
 FailOnBad = Annotated[
@@ -135,7 +139,7 @@ FailOnBad = Annotated[
     typer.Option(
         "--fail-on-bad",
         rich_help_panel=OUTPUT,
-        help="Exit with code 3 if a host is bad; where hosts meet, if this one is.",
+        help="Exit with code 3 if a host is bad; with --join or --listen, only if this host is.",
     ),
 ]
 Exec = Annotated[
@@ -143,10 +147,13 @@ Exec = Annotated[
     typer.Option(
         "--exec",
         rich_help_panel=OUTPUT,
-        help="Then become the program, with variables that give it the order.",
+        help="Then execute the program in place of this command, with the order in its "
+        "environment.",
     ),
 ]
 Program = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[-- PROGRAM [ARGS]...]", help="With --exec: what is to run."),
+    typer.Argument(
+        metavar="-- PROGRAM [ARGS]...", help="With --exec: the program and its arguments."
+    ),
 ]

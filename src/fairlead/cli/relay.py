@@ -15,7 +15,10 @@ from fairlead.flows.relay.serve import serve_routers
 from fairlead.flows.relay.status import relay_status
 from fairlead.report import relay_view
 
-_relay = App(help="Messages that go around slow pairs of hosts.", no_args_is_help=True)
+_relay = App(
+    help="Keep routers for relayed messages running, and show what they carried.",
+    no_args_is_help=True,
+)
 
 
 def register(app: typer.Typer) -> None:

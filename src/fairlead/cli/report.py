@@ -35,7 +35,7 @@ def report(
     output: Annotated[Path, option_kinds.output("Where the page goes.")] = Path("report.html"),
     as_json: JsonOption = False,
 ) -> None:
-    """Write a self-contained page of a run: heatmaps, measured times, and conclusions."""
+    """Write a self-contained HTML page of a run: heatmaps, measured times, and conclusions."""
     shown = [find_run(path) for path in run] if run else [print_latest(RUN_FILES)]
     sections = write_report(shown, output)
     if as_json:

@@ -55,11 +55,11 @@ def run(
     launcher: LauncherOptions,
     network: NetworkOptions,
     measuring: MeasuringOptions,
+    method: options.Method = "optimize",
     placing: PlacingOptions,
     decision: DecisionOptions,
     collectives: CollectivesOptions,
     relays: RelayOptions,
-    method: options.Method = "optimize",
     traffic: options.TrafficFile = None,
     first: options.First = "auto",
     trace_limit: options.TraceLimit = DEFAULT_TRACE_LIMIT_S,
@@ -69,9 +69,9 @@ def run(
 ) -> None:
     """Measure the network, trace the program, map its ranks, then run it.
 
-    The program is started by your own launcher; its output, signals and exit code pass through.
-    The first run of a program with a number of ranks is traced, and later runs are placed. With
-    --json the decision is one JSON line on stderr, since stdout belongs to the program.
+    Your own launcher starts the program; its output, signals and exit code pass through. The first
+    run of a program is traced; later runs are placed. With --json the decision is printed as one
+    line of JSON on stderr, since stdout belongs to the program.
     """
     given_options.require_optimize(context, [method])
     given_options.require_metric_used(context, [method], placing.objective)

@@ -33,7 +33,9 @@ def runs(
     ] = None,
     last: Annotated[
         int,
-        option_kinds.whole_number("Most runs to list; with --json all.", OUTPUT),
+        option_kinds.whole_number(
+            "Maximum number of runs to list; with --json all are listed.", OUTPUT
+        ),
     ] = 20,
     remove: Annotated[
         list[Path] | None,

@@ -59,7 +59,7 @@ def show(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a network, a topology, a traffic, a placement, a comparison or several placed jobs."""
+    """Print a network, a topology, a traffic matrix, a placement, a comparison or placed jobs."""
     shown = print_latest(OUTCOMES) if file is None else find_run(file)
     content, levers = load_any(shown), levers_of(shown)
     if against is not None:

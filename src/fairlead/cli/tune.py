@@ -144,7 +144,7 @@ def tune(
     export: Export = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Time collectives on your hosts by the MPI's own algorithms and by schedules.
+    """Time collectives on your hosts with the MPI's own algorithms and with schedules of Fairlead.
 
     The algorithms of a call take turns. A schedule is used where it is significantly faster; all
     other calls stay the MPI's own. The plan is for fairlead run --plan, or for the preload library

@@ -58,7 +58,7 @@ def watch(
         ),
     ] = False,
 ) -> None:
-    """Compare the network with the plan of a run while its program runs.
+    """Report, while a program runs, when the network differs from that of its placement.
 
     When a pair has changed by more than 20 % in three observations (more on a busy machine), the
     plan is marked as stale, and the next run measures the network again. A program that has ended

@@ -56,7 +56,7 @@ def in_network_of(pid: int) -> Iterator[None]:
         try:
             yield
         finally:
-            _check(_libc.setns(own.fileno(), CLONE_NEWNET), "return to the own network")
+            _check(_libc.setns(own.fileno(), CLONE_NEWNET), "return to the process's own network")
 
 
 def spawn_in_own_namespaces(name: str, prepare: Callable[[], None]) -> int:

@@ -151,7 +151,7 @@ def test_the_sentence_names_what_each_call_followed() -> None:
     assert sentence == (
         "by schedules bcast of 64 KiB by forest_8k (75% less time); by the MPI again, "
         "as it became faster, bcast of 7 B; by the MPI, as no schedule was faster, reduce of "
-        "64 KiB; by the MPI, as a schedule promises too little, allgather of 64 KiB"
+        "64 KiB; by the MPI, as the expected saving is too small, allgather of 64 KiB"
     )
     assert "all by the MPI; no call was made often enough" in tried_sentence([])
 

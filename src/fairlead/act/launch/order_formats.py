@@ -33,7 +33,7 @@ class HostOrder:
 
     @property
     def node_rank(self) -> int:
-        """Position of the own host.
+        """Position of this node's host.
 
         Raises:
             InputError: It is none of the hosts.

@@ -45,17 +45,18 @@ def _by_best_of_scotch(place: Callable[[Problem], HostOfRank], summary: str) -> 
 
 METHODS: dict[str, Method] = {
     "launcher": Method(filling.blocked, "what mpirun does by itself: hosts filled in their order"),
-    "blocked": Method(filling.blocked, "neighbouring ranks together, hosts filled in their order"),
-    "cyclic": Method(filling.cyclic, "a rank for each host in turn"),
+    "blocked": Method(filling.blocked, "as launcher, but given to mpirun as a placement"),
+    "cyclic": Method(filling.cyclic, "one rank for each host in turn, until all slots are filled"),
     "random": Method(filling.random, "any slot for any rank"),
     "scotch": _by_scotch_once(
         scotch.scotch, "CloudMap: point-to-point messages and network matched by Scotch"
     ),
     "scotch-intra": _by_scotch_once(
-        scotch.scotch_intra, "CloudMap's half: ranks grouped by traffic, hosts at random"
+        scotch.scotch_intra, "CloudMap, intra-only: ranks grouped by traffic, hosts at random"
     ),
     "scotch-inter": _by_scotch_once(
-        scotch.scotch_inter, "CloudMap's other half: ranks grouped at random, hosts chosen"
+        scotch.scotch_inter,
+        "CloudMap, inter-only: ranks grouped at random, hosts chosen by the network",
     ),
     "scotch-best": _by_best_of_scotch(
         scotch_best.scotch_best, "all traffic and network matched by Scotch, the best of its starts"
@@ -73,7 +74,7 @@ METHODS: dict[str, Method] = {
     ),
     "optimize": Method(
         optimizing.optimize,
-        "Fairlead: anneals the objective, from many starts",
+        "Fairlead's own: simulated annealing of the objective, from several starts",
         uses_objective=True,
     ),
 }

@@ -119,7 +119,7 @@ _ENDS = {
     "used": "by schedules",
     "left": "by the MPI again, as it became faster,",
     "slower": "by the MPI, as no schedule was faster,",
-    "unpromising": "by the MPI, as a schedule promises too little,",
+    "unpromising": "by the MPI, as the expected saving is too small,",
 }
 
 
