@@ -7,12 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from otf2_calls import SYSTEM_PYTHON, has_otf2
 
 from fairlead.errors import InputError
 from fairlead.measure.traffic_files import load_traffic, otf2_traces
 from fairlead.report import load_any
-
-SYSTEM_PYTHON = "/usr/bin/python3"
 
 WRITER = """
 import sys, otf2
@@ -48,14 +47,6 @@ with otf2.writer.open(sys.argv[1], timer_resolution=10**9) as trace:
             6, collective_op=CollectiveOp.ALLREDUCE, communicator=world, root=0,
             size_sent=8, size_received=8)
 """
-
-has_otf2 = pytest.mark.skipif(
-    not Path(SYSTEM_PYTHON).exists()
-    or subprocess.run(
-        [SYSTEM_PYTHON, "-c", "import otf2"], check=False, capture_output=True
-    ).returncode,
-    reason="python3-otf2 is not installed",
-)
 
 
 @pytest.fixture
