@@ -1,43 +1,236 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adds up the messages of an OTF2 trace; run as a program by a Python that has the module otf2.
+"""Adds up the events of an OTF2 trace; run as a program by a Python that has the module otf2.
 
 It imports nothing of this package: OTF2's module comes with the system's Python, which may be
-another one. It prints a JSON document.
+another one. It prints a JSON document, whose size does not grow with the length of the trace.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
+from collections.abc import Hashable
 from typing import Any
 
+MOST_ROWS = 2**18
+"""Kinds of collective calls: a program whose sizes all differ must not fill the memory."""
 
-def added_up(trace: Any, otf2: Any) -> dict[str, Any]:
-    """Messages of each pair of world ranks, whatever the length of the trace."""
-    rank_of = _ranks(trace, otf2)
-    sent: dict[tuple[int, int], list[int]] = {}
-    lost, collectives = [0, 0], 0
-    sends = otf2.events.MpiSend, otf2.events.MpiIsend
-    for location, event in trace.events:
-        if isinstance(event, otf2.events.MpiCollectiveEnd):
-            collectives += 1
-        if not isinstance(event, sends):
-            continue
-        src, dst = rank_of.get(location.group), _receiver(event, rank_of, otf2)
+ROOTED = frozenset({"bcast", "gather", "gatherv", "reduce", "scatter", "scatterv"})
+BY_POSITION = frozenset({"exscan", "scan"})
+EXCHANGES = frozenset({"alltoallv", "alltoallw"})
+"""Their sizes differ in each call, so that only the sums of each rank are kept."""
+
+_NEIGHBOURHOOD = re.compile(r"mpi_(i?)neighbor_(\w+)", re.IGNORECASE)
+"""Score-P writes these calls as if they went to all ranks, so their function names them."""
+_OF_HANDLES = ("handle", "allocate")
+
+
+class Communicator:
+    """The processes of a communicator, or of each of two groups.
+
+    Attributes:
+        groups: The group, or both.
+        ranks: World ranks by position; None where one is missing or comes twice.
+        position_of: Position of each process.
+    """
+
+    def __init__(self, groups: list[list[Any]], rank_of: dict[Any, int]) -> None:
+        self.groups = groups
+        ranks = [rank_of[process] for process in groups[0] if process in rank_of]
+        self.ranks = tuple(ranks) if len(set(ranks)) == len(groups[0]) else None
+        self.position_of = {process: position for position, process in enumerate(groups[0])}
+
+    def receiver(self, sender: Any, position: int) -> Any:
+        """The process that a message goes to, from a process; None for one of another trace."""
+        group = self.groups[-1] if sender in self.position_of else self.groups[0]
+        return group[position] if position < len(group) else None
+
+
+class BetweenGroups:
+    """A communicator between two groups. The module's class for it (3.0) cannot be made."""
+
+    def __init__(self, reference: int, groups: list[Any]) -> None:
+        self._ref = reference
+        self._key = (type(self), reference)
+        self.groups = groups
+
+    @classmethod
+    def _construct(cls, registry: Any, ref: int, _name: Any, *rest: Any) -> BetweenGroups:
+        return cls(ref, [registry.groups[group] for group in rest[:2]])
+
+
+class Sums:
+    """What the events add up to, by what they have in common."""
+
+    def __init__(self, trace: Any, otf2: Any) -> None:
+        self._otf2 = otf2
+        self._rank_of = _ranks(trace, otf2)
+        operations = {
+            getattr(otf2.CollectiveOp, name).value: name.lower()
+            for name in dir(otf2.CollectiveOp)
+            if name.isupper()
+        }
+        self._operations: dict[int, str] = operations
+        self._ticks_per_s = trace.definitions.clock_properties.timer_resolution
+        self._communicators: dict[Hashable, Communicator | None] = {}
+        self._number_of: dict[tuple[int, ...], int] = {}
+        self._function_of: dict[Any, str] = {}
+        self._begun: dict[Any, tuple[int, str]] = {}
+        self._requests: dict[Any, str] = {}
+        self._sent: dict[tuple[int, int], list[int]] = {}
+        self._lost = [0, 0]
+        self._collectives: dict[tuple[Any, ...], list[float]] = {}
+        self._exchanges: dict[tuple[Any, ...], list[float]] = {}
+        self._unplaced: dict[tuple[str, str], int] = {}
+        self._num_beyond = 0
+
+    def result(self) -> dict[str, Any]:
+        """What is printed."""
+        return {
+            "num_ranks": len(self._rank_of),
+            "sent": [[*pair, *row] for pair, row in self._sent.items()],
+            "lost_messages": self._lost[0],
+            "lost_bytes": self._lost[1],
+            "communicators": list(self._number_of),
+            "collectives": [[*kind, *row] for kind, row in self._collectives.items()],
+            "exchanges": [[*kind, *row] for kind, row in self._exchanges.items()],
+            "unplaced": [[*kind, calls] for kind, calls in self._unplaced.items()],
+            "calls_beyond_table": self._num_beyond,
+        }
+
+    def add(self, location: Any, event: Any) -> None:
+        """Add one event of a process' thread."""
+        kind = type(event).__name__
+        if kind == "Enter":
+            self._function_of[location] = event.region.name if event.region else ""
+        elif kind == "Leave":
+            self._function_of.pop(location, None)
+        elif kind in {"MpiSend", "MpiIsend"}:
+            self._add_message(location.group, event)
+        elif kind == "MpiCollectiveBegin":
+            self._begun[location] = event.time, self._function_of.get(location, "")
+        elif kind == "MpiCollectiveEnd":
+            begun, function = self._begun.pop(location, (event.time, ""))
+            seconds = (event.time - begun) / self._ticks_per_s
+            self._add_call(location.group, event, function, "", seconds)
+        elif kind == "NonBlockingCollectiveRequest":
+            function = self._function_of.get(location, "")
+            if _NEIGHBOURHOOD.match(function):
+                self._requests[location.group, event.request_id] = function
+        elif kind == "NonBlockingCollectiveComplete":
+            function = self._requests.pop((location.group, event.request_id), "")
+            self._add_call(location.group, event, function, "i", 0.0)
+        elif kind == "RmaCollectiveEnd":
+            self._leave_out(self._name(event, "", ""), "recorded as one-sided")
+
+    def _add_message(self, process: Any, event: Any) -> None:
+        communicator = self._communicator(event.communicator, process)
+        receiver = communicator and communicator.receiver(process, event.receiver)
+        src, dst = self._rank_of.get(process), self._rank_of.get(receiver)
         if src is None or dst is None:
-            lost = [lost[0] + 1, lost[1] + event.msg_length]
-            continue
-        row = sent.setdefault((src, dst), [0, 0, 0])
+            self._lost = [self._lost[0] + 1, self._lost[1] + event.msg_length]
+            return
+        row = self._sent.setdefault((src, dst), [0, 0, 0])
         row[0] += event.msg_length
         row[1] += 1
         row[2] = max(row[2], event.msg_length)
-    return {
-        "num_ranks": len(rank_of),
-        "sent": [[src, dst, *row] for (src, dst), row in sent.items()],
-        "lost_messages": lost[0],
-        "lost_bytes": lost[1],
-        "num_collective_calls": collectives,
-    }
+
+    def _add_call(
+        self, process: Any, event: Any, function: str, prefix: str, seconds: float
+    ) -> None:
+        operation = self._name(event, function, prefix)
+        if any(word in operation for word in _OF_HANDLES):
+            return
+        base = operation.removeprefix("i")
+        communicator = self._communicator(event.communicator, process)
+        reason = self._obstacle(base, communicator, process, event.root)
+        if reason or communicator is None or communicator.ranks is None:
+            self._leave_out(operation, reason)
+            return
+        number = self._number_of.setdefault(communicator.ranks, len(self._number_of))
+        position = communicator.position_of[process]
+        sizes = event.size_sent, event.size_received
+        if base in EXCHANGES:
+            self._add_exchange((operation, number, position), sizes, seconds)
+            return
+        root = event.root if base in ROOTED else -1
+        place = position if base in BY_POSITION else -1
+        kind = (operation, number, root, position == root, place, *sizes)
+        if kind not in self._collectives and len(self._collectives) >= MOST_ROWS:
+            self._num_beyond += 1
+            return
+        row = self._collectives.setdefault(kind, [0, 0.0])
+        row[0] += 1
+        row[1] += seconds
+
+    def _add_exchange(
+        self, kind: tuple[str, int, int], sizes: tuple[int, int], seconds: float
+    ) -> None:
+        sent, received = sizes
+        row = self._exchanges.setdefault(kind, [0, 0.0, 0, 0, 0, 0])
+        row[0] += 1
+        row[1] += seconds
+        row[2] += sent
+        row[3] += received
+        row[4] += sent > 0
+        row[5] = max(row[5], sent)
+
+    def _name(self, event: Any, function: str, prefix: str) -> str:
+        found = _NEIGHBOURHOOD.match(function)
+        if found:
+            return f"{found[1]}neighbor_{found[2]}".lower()
+        value = event.collective_op.value
+        known = self._operations.get(value)
+        return f"operation {value}" if known is None else prefix + known
+
+    def _obstacle(
+        self, base: str, communicator: Communicator | None, process: Any, root: int
+    ) -> str:
+        """Why a call has no place in the table; empty where it has."""
+        if base.startswith("operation "):
+            return "unknown"
+        if base.startswith("neighbor_"):
+            return "whose partners are unknown"
+        if communicator is not None and len(communicator.groups) > 1:
+            return "between two groups of ranks"
+        if (
+            communicator is None
+            or communicator.ranks is None
+            or process not in communicator.position_of
+        ):
+            return "among ranks that the trace does not name"
+        if base in ROOTED and root >= len(communicator.ranks):
+            return "whose root is unknown"
+        return ""
+
+    def _leave_out(self, operation: str, reason: str) -> None:
+        kind = operation, reason
+        self._unplaced[kind] = self._unplaced.get(kind, 0) + 1
+
+    def _communicator(self, definition: Any, process: Any) -> Communicator | None:
+        """The communicator of a definition; that of one rank is the process' own."""
+        types = self._otf2.GroupType
+        if definition is None:
+            return None
+        is_self = (
+            not isinstance(definition, BetweenGroups)
+            and definition.group.group_type == types.COMM_SELF
+        )
+        key = (definition, process) if is_self else definition
+        if key not in self._communicators:
+            self._communicators[key] = self._read_communicator(definition, process, is_self)
+        return self._communicators[key]
+
+    def _read_communicator(
+        self, definition: Any, process: Any, is_self: bool
+    ) -> Communicator | None:
+        if is_self:
+            return Communicator([[process]], self._rank_of)
+        is_inter = isinstance(definition, BetweenGroups)
+        groups = definition.groups if is_inter else [definition.group]
+        members = [[member.group for member in group.members] for group in groups]
+        return Communicator(members, self._rank_of)
 
 
 def _ranks(trace: Any, otf2: Any) -> dict[Any, int]:
@@ -49,14 +242,22 @@ def _ranks(trace: Any, otf2: Any) -> dict[Any, int]:
     return {}
 
 
-def _receiver(event: Any, rank_of: dict[Any, int], otf2: Any) -> int | None:
-    """World rank that a message goes to; None for a process of another world."""
-    if not isinstance(event.communicator, otf2.definitions.Comm):
-        return None
-    members = event.communicator.group.members
-    if event.receiver >= len(members):
-        return None
-    return rank_of.get(members[event.receiver].group)
+def _read(path: str, otf2: Any) -> dict[str, Any]:
+    """What the trace adds up to, and the name of its writer."""
+    if hasattr(otf2.definitions, "InterComm"):
+        otf2.definitions.InterComm._construct = BetweenGroups._construct
+    with otf2.reader.open(path) as trace:
+        sums = Sums(trace, otf2)
+        for location, event in trace.events:
+            sums.add(location, event)
+        return {**sums.result(), "creator": _creator(trace)}
+
+
+def _creator(trace: Any) -> str:
+    """What the tool that wrote the trace calls itself; the module has no public name for it."""
+    import _otf2  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    return str(_otf2.Reader_GetCreator(trace._handle) or "")
 
 
 def main() -> int:
@@ -67,8 +268,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 3
     try:
-        with otf2.reader.open(sys.argv[1]) as trace:
-            json.dump(added_up(trace, otf2), sys.stdout)
+        json.dump(_read(sys.argv[1], otf2), sys.stdout)
     except Exception as error:  # The module raises exceptions of its own, and of many kinds.
         print(" ".join(str(error).split()), file=sys.stderr)
         return 1

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a trace by OTF2's own module, from the calls that come in as JSON (otf2_calls.py).
+
+The system's Python runs it, which has the module; it imports nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import otf2
+
+Call = dict[str, Any]
+
+
+def _define_communicator(define: Any, name: str, ranks: Any) -> Any:
+    def group(kind: Any, members: list[int]) -> Any:
+        label = f"{name} {members}"
+        return define.group(label, group_type=kind, paradigm=otf2.Paradigm.MPI, members=members)
+
+    if ranks == "self":
+        return define.comm(name, group=group(otf2.GroupType.COMM_SELF, []))
+    if ranks and isinstance(ranks[0], list):
+        groups = [group(otf2.GroupType.COMM_GROUP, part) for part in ranks]
+        return _define_between_groups(define, name, groups)
+    return define.comm(name, group=group(otf2.GroupType.COMM_GROUP, ranks))
+
+
+def _define_between_groups(define: Any, name: str, groups: list[Any]) -> Any:
+    """The module's own class cannot be made: it asks for the one group of an ordinary one."""
+
+    class BetweenGroups:
+        _ref = 1000
+        _key = ("between groups", name)
+
+        def write(self, writer: Any, registry: Any) -> None:
+            label = registry.strings.get_ref(name, writer)
+            refs = (group._ref for group in groups)
+            undefined = otf2.definitions.Comm.undefined_ref
+            writer.write_inter_comm(1000, label, *refs, undefined, otf2.CommFlag.NONE)
+
+    communicator = BetweenGroups()
+    define._comms._register(communicator)
+    return communicator
+
+
+def _write_event(writer: Any, time: int, event: Call, communicator: Any, define: Any) -> None:
+    if "receiver" in event:
+        writer.mpi_send(time, event["receiver"], communicator, 0, event["bytes"])
+        return
+    number = event["operation"]
+    if isinstance(number, str):
+        number = getattr(otf2.CollectiveOp, number.upper()).value
+    what = (otf2.CollectiveOp(number), communicator, event["root"], *event["sizes"])
+    region = define.region(event["region"]) if event["region"] else None
+    if region:
+        writer.enter(time, region)
+    if event["is_blocking"]:
+        writer.mpi_collective_begin(time)
+        writer.mpi_collective_end(time + 2, *what)
+    else:
+        writer.non_blocking_collective_request(time, time)
+    if region:
+        writer.leave(time + 2, region)
+    if not event["is_blocking"]:
+        writer.non_blocking_collective_complete(time + 3, *what, time)
+
+
+def main() -> None:
+    """Write the trace that comes in as JSON to the folder that is named."""
+    content = json.load(sys.stdin)
+    with otf2.writer.open(sys.argv[1], timer_resolution=4) as trace:
+        if content["creator"]:
+            trace.creator = content["creator"]
+        define = trace.definitions
+        node = define.system_tree_node("node")
+        threads = []
+        for rank in range(content["num_ranks"]):
+            process = define.location_group(f"MPI Rank {rank}", system_tree_parent=node)
+            threads.append(define.location("Master thread", group=process))
+        define.group(
+            "MPI",
+            group_type=otf2.GroupType.COMM_LOCATIONS,
+            paradigm=otf2.Paradigm.MPI,
+            members=threads,
+        )
+        communicators = {
+            name: _define_communicator(define, name, ranks)
+            for name, ranks in content["communicators"].items()
+        }
+        for number, event in enumerate(content["events"]):
+            writer = trace.event_writer_from_location(threads[event["rank"]])
+            communicator = communicators[event["communicator"]]
+            _write_event(writer, 10 * number, event, communicator, define)
+
+
+if __name__ == "__main__":
+    main()
