@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from fairlead.act.launch.flux_instance import cluster_from_flux
@@ -25,6 +25,8 @@ _OF_OPEN_MPI = {4: "OMPI_MCA_orte_default_hostfile", 5: "PRTE_MCA_prte_default_h
 
 # A file with a line for each slot: of PBS and Torque, LSF, Cobalt, LoadLeveler.
 _SLOT_FILES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "COBALT_NODEFILE", "LOADL_HOSTFILE")
+
+_SLOTS = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 # What shows a job of a scheduler, and the program by which it starts processes on other hosts.
 _STARTERS = (
@@ -87,7 +89,7 @@ def _of_scheduler(env: Mapping[str, str]) -> Cluster | None:
     if listed := env.get("LSB_HOSTS"):
         return _of_slots("LSB_HOSTS", listed.split())
     if path := env.get("PE_HOSTFILE"):
-        return _parse("PE_HOSTFILE", _text("PE_HOSTFILE", path))
+        return _of_columns("PE_HOSTFILE", _text("PE_HOSTFILE", path))
     return None
 
 
@@ -125,10 +127,30 @@ def _of_slots(name: str, hosts: list[str]) -> Cluster:
 def _of_pairs(name: str, listed: str) -> Cluster:
     """A cluster from "h1 4 h2 2"; a host that comes again adds its slots."""
     words = listed.split()
-    if len(words) % 2 or not all(re.fullmatch(r"[1-9][0-9]{0,5}", word) for word in words[1::2]):
+    if len(words) % 2 or not all(map(_SLOTS.fullmatch, words[1::2])):
         raise InputError(f"{name}={listed!r}: expected hosts with their slots, as in 'h1 4 h2 2'")
-    pairs = zip(words[::2], words[1::2], strict=True)
-    return _parse(name, "".join(f"{host}:{number}\n" for host, number in pairs))
+    return _of_numbers(name, zip(words[::2], words[1::2], strict=True))
+
+
+def _of_columns(name: str, text: str) -> Cluster:
+    """A cluster from lines of a host and its slots; columns after them say where on the host.
+
+    Source: sge_pe(5) has four columns. Open MPI 4.1.4 and Hydra 4.0.2 use the first two.
+    """
+    pairs = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if not words:
+            continue
+        if len(words) == 1 or not _SLOTS.fullmatch(words[1]):
+            raise InputError(f"{name}:{number}: expected a host and its slots, got {line!r:.80}")
+        pairs.append((words[0], words[1]))
+    return _of_numbers(name, pairs)
+
+
+def _of_numbers(name: str, pairs: Iterable[tuple[str, str]]) -> Cluster:
+    """A cluster from hosts and slots, without those of no slots, on which no rank is started."""
+    return _parse(name, "".join(f"{host}:{slots}\n" for host, slots in pairs if int(slots)))
 
 
 def _parse(name: str, text: str) -> Cluster:

@@ -168,7 +168,8 @@ def _parse_line(line: str) -> _Line:
     if sge := _SGE.fullmatch(line):
         if problem := host_name_problem(sge["host"]):
             raise ValueError(problem)
-        return _Line(sge["host"], _slot_count(sge["slots"], "slots"), Login(), None, "queue")
+        num_slots = _slot_count(sge["slots"], "slots", least=0)
+        return _Line(sge["host"], num_slots, Login(), None, "queue")
     host, *others = line.split(None, 1)
     rest = others[0] if others else ""
     settings = _settings(rest, line)
