@@ -37,11 +37,12 @@ def read(path: Path) -> Topology:
     Raises:
         InputError: A line is not understood, a switch is missing, named twice or below itself.
     """
-    records = read_records(path)
+    records, passed_over = read_records(path)
     origin = {"how": "slurm", "file": str(path)}
     blocks = [record for record in records if "BlockName" in record.fields]
     if blocks:
-        return tree_topology(_groups_above(path, records, blocks), origin, str(path))
+        above = _groups_above(path, records, blocks)
+        return tree_topology(above, origin, str(path), passed_over)
     parents_of = _parents(records)
     switches_of_host = _leaves(path, records)
     several = [
@@ -50,10 +51,11 @@ def read(path: Path) -> Topology:
     ]
     if several:
         # Slurm, too, takes it with a warning, and measures by the shortest path.
-        return _by_shortest_paths(path, parents_of, switches_of_host, several)
-    above = {host: _way_up(path, some[0], parents_of) for host, some in switches_of_host.items()}
-    filled, problems = fill_up_above(above, str(path))
-    return tree_topology(filled, origin, str(path), problems)
+        problems = [*passed_over, *several]
+        return _by_shortest_paths(path, parents_of, switches_of_host, problems)
+    ways = {host: _way_up(path, some[0], parents_of) for host, some in switches_of_host.items()}
+    filled, problems = fill_up_above(ways, str(path))
+    return tree_topology(filled, origin, str(path), [*passed_over, *problems])
 
 
 def _parents(records: list[Record]) -> dict[str, list[str]]:
@@ -114,6 +116,13 @@ def _leaves(path: Path, records: list[Record]) -> dict[str, list[str]]:
         require_few(path, len(found))
     if not found:
         raise InputError(f"{path}: names no host below a switch")
+    for record in records:
+        lost = next((host for host in record.hosts("Nodes") if host not in found), None)
+        if lost is not None:
+            raise InputError(
+                f"{record.where}: switch {record.fields['SwitchName']!r} has switches below it, "
+                f"and host {lost!r}, which is below none of them: Slurm takes no switch with both"
+            )
     return found
 
 
