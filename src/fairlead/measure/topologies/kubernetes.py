@@ -31,6 +31,11 @@ MOST_TEXTS = 2**20
 FAMILIES: tuple[tuple[str, ...], ...] = (
     tuple(f"fabric.topograph.run/tier-{tier}" for tier in reversed(range(MOST_TIERS))),
     tuple(f"network.topology.nvidia.com/{tier}" for tier in ("core", "spine", "leaf")),
+    # Names of topograph before it had these.
+    *(
+        tuple(f"network.topology.{owner}/{tier}" for tier in ("datacenter", "spine", "block"))
+        for owner in ("nvidia.com", "kubernetes.io")
+    ),
     tuple(f"topology.k8s.aws/network-node-layer-{layer}" for layer in range(1, 5)),
     tuple(f"cloud.google.com/gce-topology-{level}" for level in ("block", "subblock", "host")),
     tuple(f"cloud.provider.com/topology-{level}" for level in ("block", "rack")),
@@ -51,7 +56,8 @@ def read(path: Path) -> Topology:
     levels: list[tuple[str, ...]] = []
     shared: dict[str, str] = {}
     for where, item in _items(path):
-        kind = as_text(path, f"{where}.kind", item.get("kind"))
+        # The API's own lists, as of `kubectl get --raw`, have items without their kind.
+        kind = as_text(path, f"{where}.kind", item.get("kind", _kind_of_item(item)))
         if kind == "Topology":
             levels.append(_levels(path, where, item))
         elif kind == "Node":
@@ -90,6 +96,14 @@ def _items(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield "items[0]", alone
 
 
+def _kind_of_item(item: Mapping[str, Any]) -> str | None:
+    """Node or Topology, by what it has."""
+    spec = item.get("spec")
+    if isinstance(spec, dict) and "levels" in spec:
+        return "Topology"
+    return "Node" if "metadata" in item else None
+
+
 def _share(labels: Mapping[str, Any], shared: dict[str, str]) -> dict[str, str]:
     """Labels whose texts are kept once for all nodes."""
     texts = ((str(key), str(value)) for key, value in labels.items() if value)
@@ -124,7 +138,7 @@ def _best_family(
 
     best = max(families, key=count)
     if count(best) == 0:
-        known = ", ".join(keys[-1] for keys in families)
+        known = ", ".join(keys[-1] for keys in families if keys)
         raise InputError(f"{path}: no node has a label of a known topology, such as {known}")
     return best
 

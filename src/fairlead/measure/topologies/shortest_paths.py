@@ -20,6 +20,7 @@ __all__ = [
     "between_hosts",
     "links_in_turn",
     "name_rails",
+    "name_unreached",
     "require_table",
     "shortest_paths",
 ]
@@ -122,11 +123,26 @@ def name_rails(ends: Sequence[End]) -> list[str]:
     several = [host for host, number in count.items() if number > 1]
     if not several:
         return []
-    more = f" and {len(several) - 1} more" if len(several) > 1 else ""
+    names = f"{several[0]} and {len(several) - 1} more have" if several[1:] else f"{several[0]} has"
     return [
-        f"{several[0]}{more} have several adapters: pairs of hosts take those that are fewest "
-        "links apart, in turn"
+        f"{names} several adapters: pairs of hosts take those that are fewest links apart, in turn"
     ]
+
+
+def name_unreached(ends: Sequence[End], next_link: npt.NDArray[np.int32]) -> list[str]:
+    """A line about hosts that some switch of these rows has no path to, or none.
+
+    A host is reached where one of its rails is.
+    """
+    is_reached: dict[str, npt.NDArray[np.bool_]] = {}
+    for index, end in enumerate(ends):
+        reached = next_link[:, index] != NO_LINK
+        is_reached[end.host] = is_reached.get(end.host, np.zeros(len(reached), bool)) | reached
+    lost = [host for host, reached in is_reached.items() if not reached.all()]
+    if not lost:
+        return []
+    more = f" and {len(lost) - 1} more hosts" if len(lost) > 1 else ""
+    return [f"some switch has no path to {lost[0]}{more}: such pairs are as far as the farthest"]
 
 
 def between_hosts(

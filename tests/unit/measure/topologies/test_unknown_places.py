@@ -11,6 +11,7 @@ import pytest
 from torus_files import host, interconnect
 
 import fairlead as fl
+from fairlead.errors import InputError
 from fairlead.measure.network_sources import Measuring, network_from, network_source
 from fairlead.measure.topologies.catalogue import Given, import_topology
 from fairlead.model.cluster import Cluster
@@ -189,3 +190,78 @@ def test_a_name_in_two_places_is_in_none(tmp_path: Path, kind: str) -> None:
     assert topology.hosts == ("a", "b", "w")
     assert found[frozenset("aw")] == found[frozenset("bw")] > found[frozenset("ab")]
     assert topology.problems[0] == "w is listed in two places: which of them holds is unknown"
+
+
+def labelled(**labels_of: dict[str, str]) -> str:
+    """A list of Kubernetes' nodes, as the API itself gives it: its items have no kind."""
+    items = [
+        {"metadata": {"name": name, "labels": labels}, "spec": {}}
+        for name, labels in labels_of.items()
+    ]
+    return json.dumps({"kind": "NodeList", "apiVersion": "v1", "items": items})
+
+
+@pytest.mark.parametrize("owner", ["nvidia.com", "kubernetes.io"])
+def test_blocks_below_one_spine_are_apart(tmp_path: Path, owner: str) -> None:
+    # Labels of earlier topographs: by their spine alone, all three would be neighbours.
+    def place(block: str) -> dict[str, str]:
+        levels = {"block": block, "spine": "s", "datacenter": "d"}
+        return {f"network.topology.{owner}/{level}": name for level, name in levels.items()}
+
+    found = hops(
+        imported(tmp_path, "kubernetes", labelled(a=place("1"), b=place("1"), c=place("2")))
+    )
+
+    assert found == {frozenset("ab"): 2, frozenset("ac"): 4, frozenset("bc"): 4}
+
+
+def test_topology_of_hostnames_alone_says_nothing(tmp_path: Path) -> None:
+    level = {"nodeLabel": "kubernetes.io/hostname"}
+    document = json.loads(labelled(a={"kubernetes.io/hostname": "a"}))
+    document["items"].append({"kind": "Topology", "spec": {"levels": [level]}})
+
+    with pytest.raises(InputError, match="no node has a label of a known topology"):
+        imported(tmp_path, "kubernetes", json.dumps(document))
+
+
+def test_upper_layers_are_those_of_others_on_the_switch(tmp_path: Path) -> None:
+    layers = {"a": ["l1", "s1", "c"], "b": ["l2", "s1"], "c": ["l3", "s2", "c"], "d": ["l1"]}
+    instances = [{"id": name, "network_layers": above} for name, above in layers.items()]
+
+    topology = imported(tmp_path, "topograph", json.dumps({"instances": instances}))
+
+    found = hops(topology)
+    assert (found[frozenset("ad")], found[frozenset("ab")], found[frozenset("bc")]) == (2, 4, 6)
+    assert topology.problems == ()
+
+
+def by_lldp(switches_of: dict[str, list[str]]) -> str:
+    """What lldpctl printed on hosts with a cable to each of their switches."""
+    return json.dumps(
+        {
+            host: {
+                "lldp": {
+                    "interface": [
+                        {
+                            f"eth{index}": {
+                                "chassis": {switch: {"id": {"type": "mac", "value": switch}}},
+                                "port": {"id": {"type": "ifname", "value": f"swp-{host}"}},
+                            }
+                        }
+                        for index, switch in enumerate(switches)
+                    ]
+                }
+            }
+            for host, switches in switches_of.items()
+        }
+    )
+
+
+def test_rails_that_nothing_joins_leave_no_host_without_a_path(tmp_path: Path) -> None:
+    topology = imported(tmp_path, "lldp", by_lldp({host: ["rail0", "rail1"] for host in "abcd"}))
+
+    assert set(hops(topology).values()) == {2}
+    assert topology.problems == (
+        "a and 3 more have several adapters: pairs of hosts take those that are fewest links "
+        "apart, in turn",
+    )
