@@ -265,3 +265,28 @@ def test_rails_that_nothing_joins_leave_no_host_without_a_path(tmp_path: Path) -
         "a and 3 more have several adapters: pairs of hosts take those that are fewest links "
         "apart, in turn",
     )
+
+
+def test_physical_hosts_of_googles_older_documents_are_places(tmp_path: Path) -> None:
+    # Compute Engine's reference: "formatted as follows: blockId/subBlockId/hostId".
+    at = {"a": "/b1/s1/h1", "b": "/b1/s1/h2", "c": "/b1/s2/h3", "d": "/b2/s1/h1", "u": None}
+    machines = [
+        {"name": name, "resourceStatus": {"physicalHost": place}} for name, place in at.items()
+    ]
+
+    found = hops(imported(tmp_path, "gcp", json.dumps(machines)))
+
+    near = {name: found[frozenset(f"a{name}")] for name in "bcdu"}
+    assert near == {"b": 4, "c": 6, "d": 8, "u": 8}
+
+
+def test_fault_domains_of_azure_are_numbers_too(tmp_path: Path) -> None:
+    def compute(domain: int | str) -> dict[str, object]:
+        return {"location": "w", "placementGroupId": "p", "platformFaultDomain": domain}
+
+    text = json.dumps({"a": compute(0), "b": compute("0"), "c": compute(1)})
+    topology = imported(tmp_path, "azure", text)
+
+    found = hops(topology)
+    assert (found[frozenset("ab")], found[frozenset("ac")]) == (2, 4)
+    assert topology.problems == ()
