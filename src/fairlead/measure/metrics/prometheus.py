@@ -20,7 +20,14 @@ from fairlead.measure.metrics.exporters import (
     known_name,
 )
 from fairlead.measure.metrics.prometheus_api import PrometheusApi, matrix, one_series
-from fairlead.measure.metrics.prometheus_machines import Machine, Samples, better, machines
+from fairlead.measure.metrics.prometheus_machines import (
+    Machine,
+    Samples,
+    as_exported,
+    better,
+    machines,
+    telling_labels,
+)
 from fairlead.measure.metrics.series import MetricError, MetricSource, Quantity, Series
 from fairlead.measure.topologies.infiniband_hosts import adapter_names
 from fairlead.measure.topologies.switch_tree import host_port
@@ -54,7 +61,8 @@ class PrometheusSource(MetricSource):
             url: Up to what stands before `/api/v1`: http://HOST:9090, or with a prefix.
             headers: Sent along, a bearer token among them.
             host_label: Label that names the host; without it `host`, `node`, `nodename`,
-                `instance` without its port, or what the machine calls itself.
+                `instance` without its port, or what the machine calls itself. Of the first three
+                one counts only where it tells hosts apart.
             step_s: Ask `query_range` with this step, where an engine has no raw samples.
             selector: Further matchers, `job="node"`.
             tick_s: Tick of InfiniBand's PortXmitWait.
@@ -66,7 +74,7 @@ class PrometheusSource(MetricSource):
         """
         self.name = f"prometheus:{url}"
         self._api = PrometheusApi(url, dict(headers or {}), step_s, timeout_s)
-        self._host_labels = (host_label,) if host_label else ("host", "node", "nodename")
+        self._host_label = host_label
         self._selector = selector
         self._tick_s = tick_s
         self._devices = tuple(devices)
@@ -78,7 +86,7 @@ class PrometheusSource(MetricSource):
         names = f'__name__=~"{NAMES}"'
         selector = "{" + ",".join(filter(None, (names, self._selector))) + "}"
         path, form = self._api.question(selector, now_s, window_s)
-        results = matrix(self.name, self._fetch(path, form))
+        results = as_exported(matrix(self.name, self._fetch(path, form)))
         self._learn_facts(now_s)
         return self._series(results)
 
@@ -93,7 +101,7 @@ class PrometheusSource(MetricSource):
         selector = "{" + ",".join(filter(None, (names, self._selector))) + "}"
         with contextlib.suppress(MetricError):
             answer = self._fetch("query", {"query": selector, "time": f"{now_s:.3f}"})
-            self._facts = matrix(self.name, answer, is_instant=True)
+            self._facts = as_exported(matrix(self.name, answer, is_instant=True))
         self._facts_s = time.monotonic()
 
     def _series(self, results: Sequence[tuple[Labels, Samples]]) -> list[Series]:
@@ -120,7 +128,8 @@ class PrometheusSource(MetricSource):
             for (port, name), samples in of_ports.items()
             for metric in self._both_if_capacity(name)
         ]
-        known = machines(of_devices, facts, self._host_labels)
+        labels = (self._host_label,) if self._host_label else telling_labels(of_devices)
+        known = machines(of_devices, facts, labels)
         for machine in known:
             found += self._of_machine(machine)
         self.without_link = [
