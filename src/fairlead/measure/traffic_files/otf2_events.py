@@ -70,7 +70,7 @@ def main() -> int:
         with otf2.reader.open(sys.argv[1]) as trace:
             json.dump(added_up(trace, otf2), sys.stdout)
     except Exception as error:  # The module raises exceptions of its own, and of many kinds.
-        print(" ".join(str(error).split()), file=sys.stderr)
+        print(error, file=sys.stderr)
         return 1
     return 0
 

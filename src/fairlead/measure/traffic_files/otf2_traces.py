@@ -25,6 +25,9 @@ PYTHONS = (sys.executable, "/usr/bin/python3")
 
 NO_MODULE = 3
 
+MOST_LETTERS = 300
+"""Of a message of the module."""
+
 
 def read_otf2(path: Path) -> Traffic:
     """Read a trace by its anchor file, `traces.otf2`.
@@ -48,6 +51,15 @@ def read_otf2(path: Path) -> Traffic:
     return dataclasses.replace(traffic_of(sent, RankMatrix(), num_ranks, origin), untraced=lost)
 
 
+def _end_of(text: str) -> str:
+    """The last lines of a message, whole ones."""
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    first = len(lines) - 1
+    while first > 0 and sum(map(len, lines[first - 1 :])) <= MOST_LETTERS:
+        first -= 1
+    return " ".join(lines[max(first, 0) :])[:MOST_LETTERS]
+
+
 def _add_up(path: Path) -> dict[str, Any]:
     """What a Python with the module adds up.
 
@@ -65,7 +77,7 @@ def _add_up(path: Path) -> dict[str, Any]:
         if done.returncode == NO_MODULE:
             continue
         if done.returncode != 0:
-            reason = " ".join(done.stderr.split())[-300:]
+            reason = _end_of(done.stderr)
             raise InputError(f"{path}: cannot be read as OTF2: {reason}")
         result: dict[str, Any] = json.loads(done.stdout)
         return result
