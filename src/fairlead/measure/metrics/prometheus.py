@@ -107,6 +107,7 @@ class PrometheusSource(MetricSource):
     def _series(self, results: Sequence[tuple[Labels, Samples]]) -> list[Series]:
         of_ports: dict[tuple[str, str], Samples] = {}
         of_devices: list[tuple[Labels, Samples]] = []
+        portless: dict[str, list[Exception]] = {}
         for labels, samples in results:
             name = known_name(labels.get("__name__", ""))
             if name is None:
@@ -118,10 +119,14 @@ class PrometheusSource(MetricSource):
             try:
                 key = metric.port_of(labels), name
             except (KeyError, ValueError) as error:
-                raise MetricError(
-                    f"{self.name}: {name}: its labels name no port: {error}"
-                ) from error
+                portless.setdefault(name, []).append(error)
+                continue
             of_ports[key] = better(of_ports.get(key), samples)
+        self.skipped = [
+            f"{self.name}: {name}: its labels name no port: {errors[0]}"
+            + (f" (and {len(errors) - 1} more series)" if errors[1:] else "")
+            for name, errors in portless.items()
+        ]
         facts = [each for each in (*results, *self._facts) if each[0].get("__name__") in FACTS]
         found = [
             one_series(port, metric, samples)
@@ -132,6 +137,8 @@ class PrometheusSource(MetricSource):
         known = machines(of_devices, facts, labels)
         for machine in known:
             found += self._of_machine(machine)
+        if self.skipped and not found:
+            raise MetricError(self.skipped[0])
         self.without_link = [
             f"{machine.names[0]} {port}"
             for machine in known

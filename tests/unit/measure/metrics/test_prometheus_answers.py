@@ -210,6 +210,27 @@ def test_cable_of_infiniband_is_recognised_by_its_ports(engine: Engine) -> None:
     }
 
 
+def test_series_without_a_port_cost_none_of_the_others(engine: Engine) -> None:
+    octets = {"__name__": "ifHCInOctets", "instance": "leaf1"}
+    bad_guid = {"__name__": "infiniband_portxmitdata_total", "local_guid": "x", "local_port": "1"}
+    engine.answer = result(
+        ({**octets, "ifIndex": "7"}, [[1, "1"]]),
+        ({**octets, "ifName": "swp1"}, [[1, "5"]]),
+        ({**octets, "ifIndex": "9"}, [[1, "1"]]),
+        (bad_guid, [[1, "1"]]),
+    )
+    source = PrometheusSource(engine.url)
+
+    (series,) = source.read(3.0, 60.0)
+
+    assert (series.port, series.values.tolist()) == ("interface leaf1 swp1", [5])
+    assert [line.removeprefix(f"{source.name}: ") for line in source.skipped] == [
+        "ifHCInOctets: its labels name no port: 'ifName' (and 1 more series)",
+        "infiniband_portxmitdata_total: its labels name no port: invalid literal for int() with "
+        "base 16: 'x'",
+    ]
+
+
 def test_tick_of_waiting_packets_is_what_the_user_says(engine: Engine) -> None:
     labels = {"local_guid": "0x00000a01", "local_port": "1"}
     engine.answer = result(
