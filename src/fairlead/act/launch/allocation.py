@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fairlead.act.launch.flux_instance import cluster_from_flux
 from fairlead.act.launch.hostfile import parse_hostfile, read_hostfile
-from fairlead.act.launch.slurm import cluster_from_slurm
+from fairlead.act.launch.slurm import cluster_from_slurm, expand_node_list
 from fairlead.errors import InputError, TopologyError
 from fairlead.model.cluster import Cluster, GivenHosts
 
@@ -21,6 +21,8 @@ __all__ = ["find_allocation", "is_started_by_scheduler"]
 # each was tried. Hydra's replace the scheduler's hosts, as its option -f does; Open MPI's do not.
 _OF_HYDRA = "HYDRA_HOST_FILE"
 _OF_INTEL_MPI = ("I_MPI_HYDRA_HOST_FILE", _OF_HYDRA)
+# A list as Slurm has it. Source: Intel MPI, developer reference, Hydra environment variables.
+_GROUP_OF_INTEL_MPI = "I_MPI_HYDRA_HOSTS_GROUP"
 _OF_OPEN_MPI = {4: "OMPI_MCA_orte_default_hostfile", 5: "PRTE_MCA_prte_default_hostfile"}
 
 # A file with a line for each slot: of PBS and Torque, LSF, Cobalt, LoadLeveler.
@@ -54,12 +56,15 @@ def find_allocation(
     """
     env = os.environ if env is None else env
     family, major = "", 0
-    if any(env.get(name) for name in (*_OF_INTEL_MPI, *_OF_OPEN_MPI.values())):
+    if any(env.get(n) for n in (*_OF_INTEL_MPI, _GROUP_OF_INTEL_MPI, *_OF_OPEN_MPI.values())):
         family, major = launcher()
     if family == "mpich" and (path := env.get(_OF_HYDRA)):
         return _of_variable(_OF_HYDRA, path)
     if family == "intel" and (name := next((n for n in _OF_INTEL_MPI if env.get(n)), None)):
         return _without_slots(_of_variable(name, env[name]))
+    if family == "intel" and (listed := env.get(_GROUP_OF_INTEL_MPI)):
+        hosts = expand_node_list(listed, _GROUP_OF_INTEL_MPI)
+        return _without_slots(_of_slots(_GROUP_OF_INTEL_MPI, hosts))
     scheduled = _of_scheduler(env)
     if scheduled is not None:
         return scheduled

@@ -128,6 +128,21 @@ def test_file_of_intel_mpis_variable_names_hosts_and_leaves_slots_to_the_launche
     assert cluster.given == GivenHosts(hostfile=None)
 
 
+def test_group_of_hosts_of_intel_mpi_is_read_as_its_manual_has_it(tmp_path: Path) -> None:
+    env = {"I_MPI_HYDRA_HOSTS_GROUP": "hostA[01-02],hostB,hostC[01,07-08]"}
+
+    cluster = find_allocation(lambda: INTEL_MPI, env)
+
+    assert cluster is not None
+    assert cluster.hosts == ("hostA01", "hostA02", "hostB", "hostC01", "hostC07", "hostC08")
+    assert cluster.bare_hosts == set(cluster.hosts)
+    assert cluster.given == GivenHosts(hostfile=None)
+    assert find_allocation(lambda: MPICH, env) is None
+    (tmp_path / "hosts").write_text("own\n")
+    both = env | {"I_MPI_HYDRA_HOST_FILE": str(tmp_path / "hosts")}
+    assert hosts_and_slots(find_allocation(lambda: INTEL_MPI, both)) == {"own": 1}
+
+
 def test_intel_mpis_own_variable_comes_first(tmp_path: Path) -> None:
     own, hydras = tmp_path / "own", tmp_path / "hydras"
     own.write_text("h0\n")
