@@ -132,7 +132,8 @@ def parse_fabric(path: Path) -> Fabric:
     system = ""
     passed_over = Passed()
     shared: dict[str, str] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    # A node may describe itself by any bytes, as may comments.
+    for number, line in enumerate(read_lines(path, errors="replace"), 1):
         if not line.strip() or line.startswith("#"):
             continue
         if _ATTRIBUTE.fullmatch(line):

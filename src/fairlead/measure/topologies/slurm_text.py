@@ -72,7 +72,8 @@ def read_records(path: Path) -> tuple[list[Record], list[str]]:
     Raises:
         InputError: It is neither, or names no switch; the message has file and place.
     """
-    lines = enumerate(read_lines(path, most_bytes=MOST_LINE_BYTES), 1)
+    # Slurm reads bytes: comments may be in any encoding, and names have letters of ASCII alone.
+    lines = enumerate(read_lines(path, most_bytes=MOST_LINE_BYTES, errors="replace"), 1)
     begun: list[tuple[int, str]] = []
     for number, line in lines:
         if line.strip() and not line.lstrip().startswith(_BEFORE_YAML):
@@ -96,8 +97,8 @@ def _conf(path: Path, lines: Iterable[tuple[int, str]], depth: int) -> Iterator[
             raise InputError(f"{path}:{number}: includes more than {MOST_INCLUDED} files in a row")
         if include:
             other = path.parent / include[1]
-            included = enumerate(read_lines(other, most_bytes=MOST_LINE_BYTES), 1)
-            yield from _conf(other, included, depth + 1)
+            included = read_lines(other, most_bytes=MOST_LINE_BYTES, errors="replace")
+            yield from _conf(other, enumerate(included, 1), depth + 1)
             continue
         fields: dict[str, str] = {}
         at = 0

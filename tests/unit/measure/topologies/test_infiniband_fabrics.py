@@ -224,3 +224,12 @@ def test_cable_that_ibdiagnet_lists_from_both_ends_is_one(tmp_path: Path) -> Non
     topology = import_topology("ibdiagnet", Given(tmp_path / "f"))
 
     assert (topology.hosts, topology.problems) == (("n1", "n2", "n3"), ())
+
+
+def test_description_in_no_encoding_costs_nothing_else(tmp_path: Path) -> None:
+    text = fabric(one=[("a1", "n1 mlx5_0"), ("a2", "n2 mlx5_0")], two=[("a3", "n3 mlx5_0")])
+    (tmp_path / "f").write_bytes(text.encode().replace(b'"two"', b'"\xe9t\xff"'))
+
+    topology = import_topology("infiniband", Given(tmp_path / "f"))
+
+    assert (topology.hosts, topology.problems) == (("n1", "n2", "n3"), ())

@@ -167,3 +167,10 @@ def test_a_block_that_is_named_twice_is_refused_as_slurm_does(tmp_path: Path) ->
 
     with pytest.raises(InputError, match=r"topology\.conf:2: block 'b1' has already been"):
         import_topology("slurm", Given(file))
+
+
+def test_comments_may_be_in_any_encoding(tmp_path: Path) -> None:
+    file = tmp_path / "topology.conf"
+    file.write_bytes(b"# salle m\xe9ca\nSwitchName=s1 Nodes=n[1-2] # \xfc\n")
+
+    assert import_topology("slurm", Given(file)).hosts == ("n1", "n2")
