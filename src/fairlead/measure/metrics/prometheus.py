@@ -133,8 +133,8 @@ class PrometheusSource(MetricSource):
             for (port, name), samples in of_ports.items()
             for metric in self._both_if_capacity(name)
         ]
-        labels = (self._host_label,) if self._host_label else telling_labels(of_devices)
-        known = machines(of_devices, facts, labels)
+        host_labels = (self._host_label,) if self._host_label else telling_labels(of_devices)
+        known = machines(of_devices, facts, host_labels)
         for machine in known:
             found += self._of_machine(machine)
         if self.skipped and not found:
