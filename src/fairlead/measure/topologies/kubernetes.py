@@ -73,8 +73,13 @@ def read(path: Path) -> Topology:
     if not labels_of:
         raise InputError(f"{path}: names no node; expected what kubectl get nodes -o json prints")
     keys = _best_family(path, labels_of, [*levels, *FAMILIES])
-    above = {node: _above(labels, keys) for node, labels in labels_of.items()}
-    filled, problems = fill_up(above, max(map(len, above.values())), str(path))
+    used = [key for key in keys if any(key in labels for labels in labels_of.values())]
+    above = {node: _above(labels, used) for node, labels in labels_of.items()}
+    filled, problems = fill_up(above, len(used), str(path))
+    topless = [node for node, labels in labels_of.items() if above[node] and used[0] not in labels]
+    if topless:
+        more = f" and {len(topless) - 1} more" if topless[1:] else ""
+        problems.append(f"{topless[0]}{more}: no label {used[0]}, so what they share is unknown")
     origin = {"how": "kubernetes", "file": str(path), "labels": list(keys)}
     return tree_topology(filled, origin, str(path), problems)
 
@@ -144,15 +149,21 @@ def _best_family(
 
 
 def _above(labels: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
-    """Groups above a node, down to the first level that is missing after the topmost known."""
+    """Groups above a node, down to the first level that is missing after the topmost known.
+
+    Above that, a group of its own stands for each level: two nodes of one rack share it, and others
+    are as far as the farthest.
+    """
     present = [key for key in keys if labels.get(key)]
     if not present:
         return []
     first = keys.index(present[0])
+    top = labels[present[0]]
+    unknown = [f"(unknown {key} above {present[0]} {top})" for key in keys[:first]]
     found: list[str] = []
     for key in keys[first:]:
         if not labels.get(key):
             break
         # A rack may be called as one of another block is.
         found.append(f"{found[-1]}/{labels[key]}" if found else str(labels[key]))
-    return found
+    return [*unknown, *found]

@@ -45,10 +45,7 @@ def read(path: Path) -> Topology:
         return tree_topology(above, origin, str(path), passed_over)
     parents_of = _parents(records)
     switches_of_host = _leaves(path, records)
-    several = [
-        *(_below("switch", name, some) for name, some in parents_of.items() if len(some) > 1),
-        *(_below("host", name, some) for name, some in switches_of_host.items() if len(some) > 1),
-    ]
+    several = [*_below("switch", parents_of), *_below("host", switches_of_host)]
     if several:
         # Slurm, too, takes it with a warning, and measures by the shortest path.
         problems = [*passed_over, *several]
@@ -126,11 +123,15 @@ def _leaves(path: Path, records: list[Record]) -> dict[str, list[str]]:
     return found
 
 
-def _below(kind: str, name: str, several: list[str]) -> str:
-    return (
-        f"{kind} {name!r} is below several switches ({', '.join(several)}): routes take the "
-        "shortest path"
-    )
+def _below(kind: str, switches_of: Mapping[str, list[str]]) -> Iterator[str]:
+    """A line about those below several switches, which all leaves of a fat tree may be."""
+    found = [name for name, switches in switches_of.items() if len(switches) > 1]
+    if found:
+        more = f" (and {len(found) - 1} more)" if found[1:] else ""
+        yield (
+            f"{kind} {found[0]!r} is below several switches ({', '.join(switches_of[found[0]])})"
+            f"{more}: routes take the shortest path"
+        )
 
 
 def _way_up(path: Path, switch: str, parents_of: Mapping[str, list[str]]) -> list[str]:
@@ -207,7 +208,7 @@ def _groups_above(path: Path, records: list[Record], blocks: list[Record]) -> di
             f"blocks of {size} nodes, number {index // (size // base) + 1}"
             for size in reversed(sizes[1:])
         ]
-        for host in block.hosts("Nodes"):
+        for host in dict.fromkeys(block.hosts("Nodes")):
             if host in above:
                 raise InputError(f"{block.where}: host {host!r} is in two blocks")
             above[host] = [*groups, name]

@@ -161,6 +161,24 @@ def test_no_route_between_parts_is_unknown(tmp_path: Path) -> None:
     assert np.isnan(hops(topology, "n1", "x1")[0][1])
 
 
+def test_leaves_of_a_fat_tree_take_one_line(tmp_path: Path) -> None:
+    text = "".join(f"SwitchName=l{leaf} Nodes=n{leaf}\n" for leaf in range(1, 5))
+    text += "SwitchName=a Switches=l[1-4]\nSwitchName=b Switches=l[1-4]\n"
+
+    topology = imported(tmp_path, text)
+
+    assert {row for rows in hops(topology) for row in rows} == {0, 4}
+    assert topology.problems == (
+        "switch 'l1' is below several switches (a, b) (and 3 more): routes take the shortest path",
+    )
+
+
+def test_node_that_a_block_names_twice_is_one(tmp_path: Path) -> None:
+    topology = imported(tmp_path, "BlockName=b Nodes=n1,n[1-2]\nBlockSizes=2\n")
+
+    assert topology.hosts == ("n1", "n2")
+
+
 def test_a_block_that_is_named_twice_is_refused_as_slurm_does(tmp_path: Path) -> None:
     file = tmp_path / "topology.conf"
     file.write_text("BlockName=b1 Nodes=n[1-2]\nBlockName=b1 Nodes=n[3-4]\nBlockSizes=2\n")

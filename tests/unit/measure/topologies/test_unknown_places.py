@@ -215,6 +215,30 @@ def test_blocks_below_one_spine_are_apart(tmp_path: Path, owner: str) -> None:
     assert found == {frozenset("ab"): 2, frozenset("ac"): 4, frozenset("bc"): 4}
 
 
+def test_nodes_of_one_spine_are_no_nearer_than_those_of_one_leaf(tmp_path: Path) -> None:
+    key = "network.topology.nvidia.com/"
+    leaf, spine = {f"{key}leaf": "l"}, {f"{key}spine": "s"}
+    both = {f"{key}leaf": "m", f"{key}spine": "t"}
+    text = labelled(a=leaf, b=leaf, c=spine, d=spine, e=both, f=both)
+    topology = imported(tmp_path, "kubernetes", text)
+
+    found = hops(topology)
+
+    pairs = {pair: found[frozenset(pair)] for pair in ("ab", "cd", "ef", "ac", "ae", "ce")}
+    assert pairs == {"ab": 2, "cd": 4, "ef": 2, "ac": 6, "ae": 6, "ce": 6}
+    assert topology.problems[-1].startswith(f"a and 1 more: no label {key}spine")
+
+
+def test_level_that_no_node_has_is_none(tmp_path: Path) -> None:
+    def place(leaf: str) -> dict[str, str]:
+        return {f"network.topology.nvidia.com/{key}": leaf for key in ("core", "leaf")}
+
+    topology = imported(tmp_path, "kubernetes", labelled(a=place("1"), b=place("1"), c=place("2")))
+
+    assert hops(topology)[frozenset("ab")] == 2
+    assert topology.problems == ()
+
+
 def test_topology_of_hostnames_alone_says_nothing(tmp_path: Path) -> None:
     level = {"nodeLabel": "kubernetes.io/hostname"}
     document = json.loads(labelled(a={"kubernetes.io/hostname": "a"}))
