@@ -60,8 +60,12 @@ class _Line(NamedTuple):
 _READERS_OF_FORM = {"bare": {"openmpi", "mpich"}, "slots=": {"openmpi"}, ":": {"mpich"}}
 
 # What the launchers named above refuse, and is read here all the same: Hydra's comments begin with
-# '#' alone; Open MPI's lines do not end in a carriage return, and its numbers have no quotes.
-_REFUSED = (("mpich", re.compile(r"//|/\*")), ("openmpi", re.compile(r"\r|=\s*[\"']\d")))
+# '#' alone; Open MPI's lines do not end in a carriage return, its numbers have no quotes, and it
+# has other words for `user`.
+_REFUSED = (
+    ("mpich", re.compile(r"//|/\*")),
+    ("openmpi", re.compile(r"\r|=\s*[\"']\d|\suser\s*=")),
+)
 
 
 def read_hostfile(path: Path | str) -> Cluster:

@@ -25,8 +25,8 @@ from fairlead.measure.metrics.prometheus_machines import (
     Samples,
     as_exported,
     better,
+    differing_labels,
     machines,
-    telling_labels,
 )
 from fairlead.measure.metrics.series import MetricError, MetricSource, Quantity, Series
 from fairlead.measure.topologies.infiniband_hosts import adapter_names
@@ -62,7 +62,7 @@ class PrometheusSource(MetricSource):
             headers: Sent along, a bearer token among them.
             host_label: Label that names the host; without it `host`, `node`, `nodename`,
                 `instance` without its port, or what the machine calls itself. Of the first three
-                one counts only where it tells hosts apart.
+                one counts only where it differs between hosts.
             step_s: Ask `query_range` with this step, where an engine has no raw samples.
             selector: Further matchers, `job="node"`.
             tick_s: Tick of InfiniBand's PortXmitWait.
@@ -133,7 +133,7 @@ class PrometheusSource(MetricSource):
             for (port, name), samples in of_ports.items()
             for metric in self._both_if_capacity(name)
         ]
-        host_labels = (self._host_label,) if self._host_label else telling_labels(of_devices)
+        host_labels = (self._host_label,) if self._host_label else differing_labels(of_devices)
         known = machines(of_devices, facts, host_labels)
         for machine in known:
             found += self._of_machine(machine)

@@ -13,7 +13,7 @@ from fairlead.measure.metrics.exporters import METRICS, Labels
 from fairlead.measure.metrics.host_of_instance import host_of_instance
 from fairlead.measure.metrics.physical_ports import Device, is_chosen, physical_ports
 
-__all__ = ["Machine", "Samples", "as_exported", "better", "machines", "telling_labels"]
+__all__ = ["Machine", "Samples", "as_exported", "better", "differing_labels", "machines"]
 
 Samples = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
@@ -171,7 +171,7 @@ def as_exported(results: Sequence[tuple[Labels, Samples]]) -> list[tuple[Labels,
     ]
 
 
-def telling_labels(results: Iterable[tuple[Labels, Samples]]) -> Sequence[str]:
+def differing_labels(results: Iterable[tuple[Labels, Samples]]) -> Sequence[str]:
     """Labels that may name a host; none that is the same for all of several instances."""
     results = list(results)
     if len({host_of_instance(labels.get("instance", "")) for labels, _ in results}) == 1:

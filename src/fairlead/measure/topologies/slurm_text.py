@@ -134,7 +134,7 @@ def _whole_lines(path: Path, lines: Iterable[tuple[int, str]]) -> Iterator[tuple
 def _yaml(path: Path, lines: Iterable[tuple[int, str]]) -> tuple[list[Record], list[str]]:
     """The entries of the cluster's default topology, else of the first.
 
-    A flat topology says nothing of cables, so another one beside it is taken, and named.
+    A flat topology says nothing of cables, so another one of the file is taken, and named.
     """
     pieces: list[str] = []
     size = 0

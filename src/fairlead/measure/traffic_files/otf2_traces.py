@@ -26,7 +26,7 @@ PYTHONS = (sys.executable, "/usr/bin/python3")
 NO_MODULE = 3
 
 MOST_LETTERS = 300
-"""Of a message of the module."""
+"""Longest message of the module that is passed on."""
 
 
 def read_otf2(path: Path) -> Traffic:
