@@ -76,8 +76,7 @@ def read(path: Path, nodes: Path | None = None) -> Topology:
     require_table(str(path), len(cables.switches), len(cables.ends))
     next_link = shortest_paths(len(cables.switches), cables.between, cables.ends)
     known, first, routes = between_hosts(cables.ends, next_link, cables.after)
-    of_hosts = next_link[sorted({end.switch for end in cables.ends})]
-    for line in name_unreached(cables.ends, of_hosts):
+    for line in name_unreached(cables.ends, next_link):
         problems.append(
             f"{line}; cables between switches are known where lldpctl of one of the two is in the "
             "file"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -130,19 +131,30 @@ def name_rails(ends: Sequence[End]) -> list[str]:
 
 
 def name_unreached(ends: Sequence[End], next_link: npt.NDArray[np.int32]) -> list[str]:
-    """A line about hosts that some switch of these rows has no path to, or none.
+    """A line about hosts to which some other host has no path by any of its rails, or none.
 
-    A host is reached where one of its rails is.
+    Args:
+        ends: Those of one host one after another, length E.
+        next_link: Shape (S, E).
     """
-    is_reached: dict[str, npt.NDArray[np.bool_]] = {}
-    for index, end in enumerate(ends):
-        reached = next_link[:, index] != NO_LINK
-        is_reached[end.host] = is_reached.get(end.host, np.zeros(len(reached), bool)) | reached
-    lost = [host for host, reached in is_reached.items() if not reached.all()]
+    switch_of_end = np.array([end.switch for end in ends])
+    hosts = [end.host for end in ends]
+    begins = [at for at, host in enumerate(hosts) if at == 0 or hosts[at - 1] != host]
+    lost = []
+    # Hosts on the same switches are reached from the same ones.
+    is_lost_of: dict[bytes, bool] = {}
+    for begin, end in itertools.pairwise([*begins, len(ends)]):
+        from_switch = (next_link[:, begin:end] != NO_LINK).any(axis=1)
+        key = from_switch.tobytes()
+        if key not in is_lost_of:
+            from_host = np.logical_or.reduceat(from_switch[switch_of_end], begins)
+            is_lost_of[key] = not from_host.all()
+        if is_lost_of[key]:
+            lost.append(hosts[begin])
     if not lost:
         return []
     more = f" and {len(lost) - 1} more hosts" if len(lost) > 1 else ""
-    return [f"some switch has no path to {lost[0]}{more}: such pairs are as far as the farthest"]
+    return [f"some host has no path to {lost[0]}{more}: such pairs are as far as the farthest"]
 
 
 def between_hosts(

@@ -151,7 +151,7 @@ def test_leaves_whose_cables_nobody_reports_are_named(tmp_path: Path) -> None:
 
     assert hops(topology, "n1", "n2", "n4")[0][:2] == [0, 2]
     assert np.isnan(hops(topology, "n1", "n4")[0][1])
-    assert "some switch has no path to" in topology.problems[0]
+    assert "some host has no path to" in topology.problems[0]
 
 
 SAMPLES = {
@@ -246,7 +246,7 @@ def test_hosts_of_two_islands_without_a_path_are_named(tmp_path: Path) -> None:
 
     assert hops(topology, "a0", "a1", "a2")[0] == [0, 2, 3]
     assert np.isnan(hops(topology, "a0", "b0")[0][1])
-    assert "some switch has no path to" in topology.problems[0]
+    assert "some host has no path to" in topology.problems[0]
 
 
 @pytest.mark.parametrize(

@@ -233,3 +233,18 @@ def test_description_in_no_encoding_costs_nothing_else(tmp_path: Path) -> None:
     topology = import_topology("infiniband", Given(tmp_path / "f"))
 
     assert (topology.hosts, topology.problems) == (("n1", "n2", "n3"), ())
+
+
+def test_host_that_lacks_one_rail_is_reached_by_the_other(tmp_path: Path) -> None:
+    # Nothing joins the two switches, and a is on the second alone.
+    text = fabric(
+        one=[("b1", "b mlx5_0"), ("c1", "c mlx5_0")],
+        two=[("a2", "a mlx5_1"), ("b2", "b mlx5_1"), ("c2", "c mlx5_1")],
+    )
+    lines = text.splitlines(keepends=True)
+    joined = "".join(line for line in lines if "spine" not in line and "[36]" not in line)
+
+    topology = imported(joined, tmp_path)
+
+    assert topology.hops()(*np.triu_indices(3, 1)).tolist() == [2, 2, 2]
+    assert not any("no path" in line for line in topology.problems)
