@@ -229,6 +229,20 @@ def test_nodes_of_one_spine_are_no_nearer_than_those_of_one_leaf(tmp_path: Path)
     assert topology.problems[-1].startswith(f"a and 1 more: no label {key}spine")
 
 
+def test_documents_of_one_yaml_are_one_list(tmp_path: Path) -> None:
+    # What two calls of kubectl printed, of Kueue's topologies and of nodes, and one node more.
+    text = "kind: Topology\nspec: {levels: [{nodeLabel: x/block}, {nodeLabel: x/rack}]}\n---\n"
+    text += "kind: List\nitems:\n"
+    for name, rack in (("a", "1"), ("b", "2")):
+        labels = f"{{x/block: k, x/rack: {rack}}}"
+        text += f"- {{kind: Node, metadata: {{name: {name}, labels: {labels}}}}}\n"
+    text += "---\nkind: Node\nmetadata: {name: c, labels: {x/block: k, x/rack: 2}}\n---\n"
+
+    found = hops(imported(tmp_path, "kubernetes", text))
+
+    assert found == {frozenset("ab"): 4, frozenset("ac"): 4, frozenset("bc"): 2}
+
+
 def test_level_that_no_node_has_is_none(tmp_path: Path) -> None:
     def place(leaf: str) -> dict[str, str]:
         return {f"network.topology.nvidia.com/{key}": leaf for key in ("core", "leaf")}
