@@ -42,6 +42,15 @@ _NUM_VALUES = {
     **dict.fromkeys(("timestamp-output", "merge-stderr-to-stdout", "allow-run-as-root"), 0),
     **dict.fromkeys(("enable-recovery", "genvall", "genvnone", "envall", "envnone", "l"), 0),
     **dict.fromkeys(("prepend-rank", "print-rank-map", "disable-auto-cleanup", "quiet", "q"), 0),
+    **dict.fromkeys(("omca", "gprtemca", "gpmixmca"), 2),
+    **dict.fromkeys(("timeout", "with-ft", "preload-files", "max-restarts", "ompi-server"), 1),
+    **dict.fromkeys(("leave-session-attached", "debug-daemons", "no-oversubscribe", "novm"), 0),
+    **dict.fromkeys(("display-devel-map", "display-topo", "get-stack-traces"), 0),
+    **dict.fromkeys(("report-state-on-timeout", "do-not-launch"), 0),
+    **dict.fromkeys(("outfile-pattern", "errfile-pattern", "prepend-pattern", "membind"), 1),
+    **dict.fromkeys(("topolib", "nameserver", "usize", "localhost", "gpus-per-proc", "demux"), 1),
+    **dict.fromkeys(("print-all-exitcodes", "disable-hostname-propagation", "info"), 0),
+    **dict.fromkeys(("skip-launch-node", "pmi-port"), 0),
 }
 """Options that are passed on to the launcher, without dashes, and how many values follow each.
 
@@ -92,6 +101,7 @@ def in_our_spelling(
             ranks itself.
     """
     left = list(words)
+    place_of: dict[str, int] = {}
     ours: list[str] = []
     for_launcher: list[str] = []
     while left and left[0] != "--":
@@ -118,10 +128,39 @@ def in_our_spelling(
         elif _is_for_launcher(name, takes_value):
             for_launcher.append(shlex.join([word, *values]))
         else:
-            ours += [f"{name}{equals}{value}", *values]
+            words_of_option = [f"{name}{equals}{value}", *values]
+            if not _is_joined(ours, place_of, name, words_of_option):
+                ours += words_of_option
     if for_launcher:
         ours += [_LAUNCHER_ARGS, " ".join(for_launcher)]
     return ours + left
+
+
+def _is_joined(ours: list[str], place_of: dict[str, int], name: str, words: Sequence[str]) -> bool:
+    """Whether a list of hosts was added to one that came before.
+
+    Open MPI 4 and 5 take lists that are given apart for one, and refuse a second hostfile; the
+    last option alone would count otherwise.
+
+    Args:
+        ours: The words so far.
+        place_of: Where the first list and file end among them.
+        name: The option.
+        words: It, and its value.
+
+    Raises:
+        BadParameter: It is a second hostfile.
+    """
+    option = "--host" if name == "-H" else name
+    if option not in ("--host", "--hostfile"):
+        return False
+    if option not in place_of:
+        place_of[option] = len(ours) + len(words) - 1
+        return False
+    if option == "--hostfile":
+        raise typer.BadParameter("is given twice; name one file", param_hint=option)
+    ours[place_of[option]] += "," + (words[1] if words[1:] else words[0].partition("=")[2])
+    return True
 
 
 def _is_option(word: str) -> bool:

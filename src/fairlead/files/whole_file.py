@@ -47,7 +47,11 @@ def read_bytes(path: Path | str, most_bytes: int = MOST_BYTES) -> bytes:
 
 
 def read_lines(
-    path: Path | str, encoding: str = "utf-8", most_bytes: int = MOST_LINE_BYTES
+    path: Path | str,
+    encoding: str = "utf-8",
+    most_bytes: int = MOST_LINE_BYTES,
+    *,
+    errors: str = "strict",
 ) -> Iterator[str]:
     """The lines of a text file one after the other, so that no more than one is kept.
 
@@ -55,6 +59,7 @@ def read_lines(
         path: The file.
         encoding: Encoding of its text.
         most_bytes: Longest line.
+        errors: What becomes of what is not in this encoding, as `bytes.decode` has it.
 
     Raises:
         InputError: As above, a line is longer, or it is not text in this encoding.
@@ -67,7 +72,7 @@ def read_lines(
             for number, line in enumerate(pieces, 1):
                 if len(line) > most_bytes:
                     raise InputError(f"{path}:{number}: is longer than {most_bytes} bytes")
-                yield line.decode(encoding).rstrip("\r\n")
+                yield line.decode(encoding, errors).rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}:{number}: is not text in {encoding}") from error
     except (OSError, ValueError) as error:

@@ -15,7 +15,9 @@ import pytest
 import fairlead as fl
 from fairlead.act.launch import BindingLostError, HostedRank, LaunchSpec, RankCpus, with_binding
 from fairlead.act.launch._placed_start import has_placing_option, start_of_placement
+from fairlead.act.launch._spec_checks import check_spec
 from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.errors import LaunchError
 
 LAUNCHER = OpenMpi4(Path("mpirun"), (4, 1, 4))
 HOSTS = fl.Cluster(("a", "b"), (2, 2))
@@ -129,3 +131,32 @@ def test_where_the_launchers_cpus_are_not_known_nothing_is_started() -> None:
     own = [HostedRank(host, "") for host in ("a", "a", "b", "b")]
     assert with_binding(LAUNCHER, spec, own, Path("/nowhere"), starts) == spec
     assert starts.specs == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "-pernode",
+        "-nolocal",
+        "--ntasks-per-socket=2",
+        "--mca rmaps_base_mapping_policy node",
+        "-gmca rmaps_base_ranking_policy slot",
+        "--mca rmaps ppr",
+        "--mca orte_rankfile f",
+        "--prtemca rmaps_default_mapping_policy node",
+    ],
+)
+def test_options_and_parameters_that_place_ranks_are_replaced(words: str) -> None:
+    own = ("-x", "A", *words.split(), "--mca", "btl", "tcp,self")
+
+    left = start_of_placement(dataclasses.replace(placed(0, 1), launcher_args=own)).launcher_args
+
+    assert left == ("-x", "A", "--mca", "btl", "tcp,self")
+    assert has_placing_option(own)
+    assert not has_placing_option(left)
+
+
+@pytest.mark.parametrize("word", ["--multi-prog", "--app=f", "-configfile", "--configfile=f", ":"])
+def test_several_programs_are_refused_before_anything_starts(word: str) -> None:
+    with pytest.raises(LaunchError, match="which Fairlead does not support; nothing was started"):
+        check_spec(LaunchSpec(("./p",), 1, launcher_args=(word,)), set())

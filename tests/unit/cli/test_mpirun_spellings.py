@@ -24,6 +24,9 @@ TAKES_VALUE = {"-n": True, "--np": True, "--hostfile": True, "-H": True, "--host
         ("-host h0 -np 2 ./a", "--host h0 -n 2 ./a"),
         ("-hosts h0,h1 ./a", "--host h0,h1 ./a"),
         ("--host=h0 ./a", "--host=h0 ./a"),
+        ("-H h0:2 -H h1:2 ./a", "-H h0:2,h1:2 ./a"),
+        ("-host h0 -n 2 --host=h1 -hosts h2,h3 ./a", "--host h0,h1,h2,h3 -n 2 ./a"),
+        ("--host=h0 -H h1 ./a -H x", "--host=h0,h1 ./a -H x"),
         ("-machinefile f ./a", "--hostfile f ./a"),
         ("--machinefile f ./a", "--hostfile f ./a"),
         ("-hostfile f ./a", "--hostfile f ./a"),
@@ -56,6 +59,11 @@ def test_without_a_program_options_may_stand_on_either_side_of_a_word() -> None:
     assert in_our_spelling(words, TAKES_VALUE, ends_at_word=False) == ours
 
 
+def test_a_second_hostfile_is_refused_as_open_mpi_does() -> None:
+    with pytest.raises(typer.BadParameter, match="given twice; name one file"):
+        in_our_spelling(["-machinefile", "a", "--hostfile=b", "./a"], TAKES_VALUE)
+
+
 def test_a_value_is_never_taken_for_an_option() -> None:
     words = ["--launcher-args", "-np 3", "--hostfile", "--mca", "./a"]
     ours = ["--hostfile", "--mca", "--launcher-args", "-np 3", "./a"]
@@ -72,6 +80,12 @@ def test_a_value_is_never_taken_for_an_option() -> None:
         ("--oversubscribe --launcher-args '-x A' -x B ./a", "--oversubscribe -x A -x B"),
         ("--display=map -l -- ./a", "--display=map -l"),
         ("--map-by slot:PE=2 -bynode -ppn 2 ./a", "--map-by slot:PE=2 -bynode -ppn 2"),
+        ("-pernode -nolocal -n 2 ./a", "-pernode -nolocal"),
+        ("--timeout 60 --omca a b --with-ft mpi ./a", "--timeout 60 --omca a b --with-ft mpi"),
+        (
+            "-outfile-pattern o.%r -print-all-exitcodes ./a",
+            "-outfile-pattern o.%r -print-all-exitcodes",
+        ),
     ],
 )
 def test_what_only_the_launcher_has_is_passed_on_in_its_order(theirs: str, passed: str) -> None:

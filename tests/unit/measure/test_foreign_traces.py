@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -87,6 +88,7 @@ def test_a_trace_that_is_cut_off_or_none_is_one_line(trace: Path, tmp_path: Path
             load_traffic(path)
         assert str(caught.value).startswith(str(path))
         assert "\n" not in str(caught.value)
+        assert re.search(r"cannot be read as OTF2: (\[OTF2\] |[A-Z])", str(caught.value))
 
 
 def test_without_the_module_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

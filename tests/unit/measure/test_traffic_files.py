@@ -61,6 +61,9 @@ def test_only_traffic_is_shown_as_csv(tmp_path: Path) -> None:
         ("src,dst,bytes\n0\n", ":2: dst: expected"),
         ("src,dst,bytes,kind\n0,1,3,rma\n", ":2: kind 'rma': expected p2p or alltoall"),
         ("src,dst,bytes\n0,1,\u0663\n", ":2: bytes: expected"),
+        # A thousand with a comma is not one byte.
+        ("src,dst,bytes\n0,1,5\n1,0,1,000\n", ":3: has more values than the heading has"),
+        ("src,dst,bytes,bytes\n0,1,5,6\n", ":1: column bytes is there twice"),
     ],
 )
 def test_a_csv_file_of_another_form_is_refused_with_its_line(
@@ -105,6 +108,44 @@ def test_monitoring_counts_what_is_inside_collectives_once(tmp_path: Path, name:
     assert traffic.messages.toarray().tolist() == [[0, 100], [1, 0]]
     assert traffic.exchange_bytes is not None
     assert traffic.exchange_bytes.toarray().tolist() == [[0, 1040], [0, 0]]
+
+
+# Lines of rank 1 in Open MPI's own monitoring_test.c: it gets 40960 bytes from 0, and puts as many
+# to 2.
+WITH_WINDOWS = (
+    "# POINT TO POINT\nE\t1\t2\t104 bytes\t26 msgs sent\nI\t1\t0\t140 bytes\t27 msgs sent\n"
+    "I\t1\t2\t2068 bytes\t1 msgs sent\n# OSC\nS\t1\t0\t0 bytes\t1 msgs sent\n"
+    "R\t1\t0\t40960 bytes\t1 msgs sent\nS\t1\t2\t40960 bytes\t1 msgs sent\n# COLLECTIVES\n"
+)
+
+
+def with_windows(folder: Path, lines: str = WITH_WINDOWS) -> fl.Traffic:
+    for rank, text in enumerate(("", lines, "")):
+        (folder / f"cm.{rank}.prof").write_text(text)
+    return load_traffic(folder)
+
+
+def test_what_is_put_and_got_counts_by_the_direction_of_its_data(tmp_path: Path) -> None:
+    traffic = with_windows(tmp_path)
+
+    assert traffic.bytes.toarray().tolist() == [[0, 40960, 0], [0, 0, 104 + 40960], [0, 0, 0]]
+    assert "left_out" not in traffic.origin
+
+
+def test_windows_by_messages_are_counted_once(tmp_path: Path) -> None:
+    lines = WITH_WINDOWS.replace("104 bytes", "41064 bytes").replace("R\t1\t0\t40960", "R\t1\t0\t0")
+    traffic = with_windows(tmp_path, lines)
+
+    assert traffic.bytes.toarray().tolist() == [[0, 0, 0], [0, 0, 41064], [0, 0, 0]]
+    assert traffic.origin["left_out"].startswith("one-sided messages")
+
+
+def test_line_of_another_rank_is_named(tmp_path: Path) -> None:
+    monitored(tmp_path)
+    (tmp_path / "cm.0.prof").write_text(MONITORED[1])
+
+    with pytest.raises(fl.InputError, match=r"cm\.0\.prof:2: is of rank 1, in the file of rank 0"):
+        load_traffic(tmp_path)
 
 
 def test_a_missing_rank_is_named(tmp_path: Path) -> None:

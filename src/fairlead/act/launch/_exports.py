@@ -143,6 +143,8 @@ def _without_preload_option(arguments: Sequence[str]) -> tuple[list[str], list[s
         word = words.pop(0)
         if word in {"-x", "--x"} and words and words[0].partition("=")[0] == _PRELOAD:
             libraries.append(_value(words.pop(0)))
+        elif word.startswith((f"--x={_PRELOAD}=", f"-x{_PRELOAD}=")):  # Open MPI 5
+            libraries.append(word.partition(f"{_PRELOAD}=")[2])
         else:
             rest.append(word)
     return rest, libraries

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from fairlead.act.launch.launch_spec import LaunchSpec
@@ -14,9 +15,18 @@ PLACING_OPTIONS = {
     **dict.fromkeys(("map-by", "rank-by", "rf", "rankfile", "N", "npernode", "npersocket"), 1),
     **dict.fromkeys(("ppr", "ppn", "perhost", "order-nodes", "grr"), 1),
     **dict.fromkeys(("distribution", "m", "ntasks-per-node", "relative", "r", "taskmap"), 1),
-    **dict.fromkeys(("bynode", "byslot", "by-node", "by-slot", "rr"), 0),
+    **dict.fromkeys(("ntasks-per-socket", "ntasks-per-core", "ntasks-per-gpu"), 1),
+    **dict.fromkeys(("bynode", "byslot", "by-node", "by-slot", "rr", "pernode", "nolocal"), 0),
 }
 """Options that place ranks, without dashes, and how many values follow each."""
+
+_MCA_OPTIONS = {"mca", "gmca", "omca", "prtemca"}
+_PLACING_PARAMETER = re.compile(
+    r"rmaps|orte_rankfile|rmaps_(base|default)_(mapping|ranking|schedule)_policy"
+    r"|rmaps_base_(by(core|node|slot)|n_pernode|n_persocket|no_schedule_local|pattern|pernode)"
+    r"|rmaps_(dist_device|ppr_(n_)?per(node|socket)|ppr_pattern|rank_file_path)"
+)
+"""Parameters of Open MPI that do what these options do. Source: ompi_info of Open MPI 4.1.4."""
 
 _BINDING_OPTIONS = {
     **dict.fromkeys(("bind-to", "binding", "cpu-set", "cpu-list", "cpus-per-proc"), 1),
@@ -41,7 +51,11 @@ _BIND = (
 
 def has_placing_option(arguments: Iterable[str]) -> bool:
     """Whether one of the user's arguments for the launcher places ranks."""
-    return any(_name(word) in PLACING_OPTIONS for word in arguments if word.startswith("-"))
+    words = list(arguments)
+    return any(
+        word.startswith("-") and (_name(word) in PLACING_OPTIONS or _is_placing(words[at:]))
+        for at, word in enumerate(words)
+    )
 
 
 def start_of_placement(
@@ -55,7 +69,7 @@ def start_of_placement(
     """
     if spec.placement is None:
         return spec
-    arguments = _without(spec.launcher_args, PLACING_OPTIONS)
+    arguments = _without(_without_parameters(spec.launcher_args), PLACING_OPTIONS)
     if spec.cpus is None:
         return dataclasses.replace(spec, launcher_args=arguments)
     arguments = _without(arguments, _BINDING_OPTIONS)
@@ -81,6 +95,23 @@ def _without(arguments: Sequence[str], options: Mapping[str, int]) -> tuple[str,
         else:
             kept.append(word)
     return tuple(kept)
+
+
+def _is_placing(words: Sequence[str]) -> bool:
+    """Whether words begin with a parameter of Open MPI that places ranks, and its value."""
+    is_parameter = len(words) > 2 and words[0].startswith("-") and _name(words[0]) in _MCA_OPTIONS
+    return is_parameter and _PLACING_PARAMETER.fullmatch(words[1]) is not None
+
+
+def _without_parameters(arguments: Sequence[str]) -> list[str]:
+    """The arguments without parameters that place ranks."""
+    left, kept = list(arguments), []
+    while left:
+        if _is_placing(left):
+            del left[:3]
+        else:
+            kept.append(left.pop(0))
+    return kept
 
 
 def _name(word: str) -> str:

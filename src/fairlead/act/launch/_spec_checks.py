@@ -14,7 +14,7 @@ from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.errors import LaunchError, TopologyError
 from fairlead.files.archive import write_text
 
-_PROGRAM_LISTS = frozenset({"app", "configfile"})
+_PROGRAM_LISTS = frozenset({"app", "configfile", "multi-prog"})
 """Launcher options, without dashes, that name a file with several programs."""
 
 _SEVERAL = "starts another program (MPMD), which Fairlead does not support"
@@ -40,7 +40,7 @@ def check_spec(spec: LaunchSpec, host_options: Collection[str]) -> None:
     if ":" in spec.program:
         raise LaunchError(f"the argument ':' {_SEVERAL}; nothing was started")
     for word in spec.launcher_args:
-        if word == ":" or (word.startswith("-") and word.lstrip("-") in _PROGRAM_LISTS):
+        if word == ":" or not _PROGRAM_LISTS.isdisjoint(option_names([word])):
             raise LaunchError(f"launcher argument {word!r} {_SEVERAL}; nothing was started")
     if spec.cluster is not None:
         _refuse(spec.launcher_args, host_options, "the hosts and the number of ranks")

@@ -6,12 +6,12 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from fairlead.act.launch.flux_instance import cluster_from_flux
 from fairlead.act.launch.hostfile import parse_hostfile, read_hostfile
-from fairlead.act.launch.slurm import cluster_from_slurm
+from fairlead.act.launch.slurm import cluster_from_slurm, expand_node_list
 from fairlead.errors import InputError, TopologyError
 from fairlead.model.cluster import Cluster, GivenHosts
 
@@ -21,10 +21,14 @@ __all__ = ["find_allocation", "is_started_by_scheduler"]
 # each was tried. Hydra's replace the scheduler's hosts, as its option -f does; Open MPI's do not.
 _OF_HYDRA = "HYDRA_HOST_FILE"
 _OF_INTEL_MPI = ("I_MPI_HYDRA_HOST_FILE", _OF_HYDRA)
+# A list as Slurm has it. Source: Intel MPI, developer reference, Hydra environment variables.
+_GROUP_OF_INTEL_MPI = "I_MPI_HYDRA_HOSTS_GROUP"
 _OF_OPEN_MPI = {4: "OMPI_MCA_orte_default_hostfile", 5: "PRTE_MCA_prte_default_hostfile"}
 
 # A file with a line for each slot: of PBS and Torque, LSF, Cobalt, LoadLeveler.
 _SLOT_FILES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "COBALT_NODEFILE", "LOADL_HOSTFILE")
+
+_SLOTS = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 # What shows a job of a scheduler, and the program by which it starts processes on other hosts.
 _STARTERS = (
@@ -52,12 +56,15 @@ def find_allocation(
     """
     env = os.environ if env is None else env
     family, major = "", 0
-    if any(env.get(name) for name in (*_OF_INTEL_MPI, *_OF_OPEN_MPI.values())):
+    if any(env.get(n) for n in (*_OF_INTEL_MPI, _GROUP_OF_INTEL_MPI, *_OF_OPEN_MPI.values())):
         family, major = launcher()
     if family == "mpich" and (path := env.get(_OF_HYDRA)):
         return _of_variable(_OF_HYDRA, path)
     if family == "intel" and (name := next((n for n in _OF_INTEL_MPI if env.get(n)), None)):
         return _without_slots(_of_variable(name, env[name]))
+    if family == "intel" and (listed := env.get(_GROUP_OF_INTEL_MPI)):
+        hosts = expand_node_list(listed, _GROUP_OF_INTEL_MPI)
+        return _without_slots(_of_slots(_GROUP_OF_INTEL_MPI, hosts))
     scheduled = _of_scheduler(env)
     if scheduled is not None:
         return scheduled
@@ -87,7 +94,7 @@ def _of_scheduler(env: Mapping[str, str]) -> Cluster | None:
     if listed := env.get("LSB_HOSTS"):
         return _of_slots("LSB_HOSTS", listed.split())
     if path := env.get("PE_HOSTFILE"):
-        return _parse("PE_HOSTFILE", _text("PE_HOSTFILE", path))
+        return _of_columns("PE_HOSTFILE", _text("PE_HOSTFILE", path))
     return None
 
 
@@ -125,10 +132,30 @@ def _of_slots(name: str, hosts: list[str]) -> Cluster:
 def _of_pairs(name: str, listed: str) -> Cluster:
     """A cluster from "h1 4 h2 2"; a host that comes again adds its slots."""
     words = listed.split()
-    if len(words) % 2 or not all(re.fullmatch(r"[1-9][0-9]{0,5}", word) for word in words[1::2]):
+    if len(words) % 2 or not all(map(_SLOTS.fullmatch, words[1::2])):
         raise InputError(f"{name}={listed!r}: expected hosts with their slots, as in 'h1 4 h2 2'")
-    pairs = zip(words[::2], words[1::2], strict=True)
-    return _parse(name, "".join(f"{host}:{number}\n" for host, number in pairs))
+    return _of_numbers(name, zip(words[::2], words[1::2], strict=True))
+
+
+def _of_columns(name: str, text: str) -> Cluster:
+    """A cluster from lines of a host and its slots; columns after them say where on the host.
+
+    Source: sge_pe(5) has four columns. Open MPI 4.1.4 and Hydra 4.0.2 use the first two.
+    """
+    pairs = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if not words:
+            continue
+        if len(words) == 1 or not _SLOTS.fullmatch(words[1]):
+            raise InputError(f"{name}:{number}: expected a host and its slots, got {line!r:.80}")
+        pairs.append((words[0], words[1]))
+    return _of_numbers(name, pairs)
+
+
+def _of_numbers(name: str, pairs: Iterable[tuple[str, str]]) -> Cluster:
+    """A cluster from hosts and slots, without those of no slots, on which no rank is started."""
+    return _parse(name, "".join(f"{host}:{slots}\n" for host, slots in pairs if int(slots)))
 
 
 def _parse(name: str, text: str) -> Cluster:

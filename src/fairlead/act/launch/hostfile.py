@@ -60,8 +60,12 @@ class _Line(NamedTuple):
 _READERS_OF_FORM = {"bare": {"openmpi", "mpich"}, "slots=": {"openmpi"}, ":": {"mpich"}}
 
 # What the launchers named above refuse, and is read here all the same: Hydra's comments begin with
-# '#' alone; Open MPI's lines do not end in a carriage return, and its numbers have no quotes.
-_REFUSED = (("mpich", re.compile(r"//|/\*")), ("openmpi", re.compile(r"\r|=\s*[\"']\d")))
+# '#' alone; Open MPI's lines do not end in a carriage return, its numbers have no quotes, and it
+# has other words for `user`.
+_REFUSED = (
+    ("mpich", re.compile(r"//|/\*")),
+    ("openmpi", re.compile(r"\r|=\s*[\"']\d|\suser\s*=")),
+)
 
 
 def read_hostfile(path: Path | str) -> Cluster:
@@ -168,7 +172,8 @@ def _parse_line(line: str) -> _Line:
     if sge := _SGE.fullmatch(line):
         if problem := host_name_problem(sge["host"]):
             raise ValueError(problem)
-        return _Line(sge["host"], _slot_count(sge["slots"], "slots"), Login(), None, "queue")
+        num_slots = _slot_count(sge["slots"], "slots", least=0)
+        return _Line(sge["host"], num_slots, Login(), None, "queue")
     host, *others = line.split(None, 1)
     rest = others[0] if others else ""
     settings = _settings(rest, line)

@@ -21,8 +21,13 @@ __all__ = [
 ]
 
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?", re.ASCII)
+_SEPARATORS = re.compile(r"[,\s]+(?![^\[]*\])", re.ASCII)
 _TASKS = re.compile(r"(\d{1,9})(?:\(x(\d{1,9})\))?", re.ASCII)
 _MOST_HOSTS = 100_000
+
+# Number of components of a heterogeneous job, and what their variables end with. Slurm had the
+# second pair from 17.11 to 19.05.
+_COMPONENTS = (("SLURM_HET_SIZE", "_HET_GROUP_"), ("SLURM_PACK_SIZE", "_PACK_GROUP_"))
 
 
 def cluster_from_slurm(env: Mapping[str, str] | None = None) -> Cluster | None:
@@ -40,12 +45,12 @@ def cluster_from_slurm(env: Mapping[str, str] | None = None) -> Cluster | None:
     env = os.environ if env is None else env
     if not _node_list(env):
         return None
-    components = _num_components(env)
-    if components == 1:
+    components = _components(env)
+    if len(components) == 1:
         return _cluster(_hosts_and_slots(env, ""), GivenHosts())
     slots_of_host: Counter[str] = Counter()
-    for index in range(components):
-        slots_of_host.update(dict(_hosts_and_slots(env, f"_HET_GROUP_{index}")))
+    for suffix in components:
+        slots_of_host.update(dict(_hosts_and_slots(env, suffix)))
     return _cluster([*slots_of_host.items()], None)
 
 
@@ -56,7 +61,7 @@ def is_reached_by_launchers(hosts: Iterable[str], env: Mapping[str, str] | None 
     """
     env = os.environ if env is None else env
     nodes = _node_list(env)
-    if not nodes or _num_components(env) == 1:
+    if not nodes or len(_components(env)) == 1:
         return True
     return set(hosts) <= set(expand_node_list(nodes))
 
@@ -75,12 +80,13 @@ def _node_list(env: Mapping[str, str]) -> str | None:
     return env.get("SLURM_JOB_NODELIST") or env.get("SLURM_NODELIST")
 
 
-def _num_components(env: Mapping[str, str]) -> int:
-    """Components of the job; 1 where it is not heterogeneous."""
-    text = env.get("SLURM_HET_SIZE", "1")
+def _components(env: Mapping[str, str]) -> list[str]:
+    """What the variables of each component end with; one that is empty for an ordinary job."""
+    name, ending = next((pair for pair in _COMPONENTS if env.get(pair[0])), ("", ""))
+    text = env[name] if name else "1"
     if not re.fullmatch(r"[1-9][0-9]{0,3}", text, re.ASCII):
-        raise InputError(f"SLURM_HET_SIZE={text!r}: expected a number of components")
-    return int(text)
+        raise InputError(f"{name}={text!r}: expected a number of components")
+    return [""] if text == "1" else [f"{ending}{index}" for index in range(int(text))]
 
 
 def _hosts_and_slots(env: Mapping[str, str], suffix: str) -> list[tuple[str, int]]:
@@ -135,11 +141,10 @@ def expand_node_list(text: str, name: str = "SLURM_JOB_NODELIST") -> list[str]:
 
     `name` is the name of the list in errors.
 
-    Source: Slurm's documentation of hostlist expressions; leading zeros give the width.
+    Source: Slurm's documentation of hostlist expressions, whose leading zeros give the width;
+    hostlist.c, where commas, spaces, tabs and line breaks separate names, also several of them.
     """
     hosts: list[str] = []
-    # Scripts set these variables from a command's output, with the end of its line.
-    text = text.strip()
     for part in _split_outside_brackets(text, name):
         for host in _expand(part, text, name):
             problem = host_name_problem(host)
@@ -154,7 +159,7 @@ def expand_node_list(text: str, name: str = "SLURM_JOB_NODELIST") -> list[str]:
 def _split_outside_brackets(text: str, name: str) -> list[str]:
     if re.search(r"\[[^\]]*\[|\][^\[]*\]|^[^\[]*\]|\[[^\]]*$", text):
         raise InputError(f"{name}={text!r}: brackets do not match")
-    return re.split(r",(?![^\[]*\])", text)
+    return [part for part in _SEPARATORS.split(text) if part] or [""]
 
 
 def _expand(part: str, text: str, name: str) -> Iterator[str]:

@@ -20,7 +20,14 @@ from fairlead.measure.metrics.exporters import (
     known_name,
 )
 from fairlead.measure.metrics.prometheus_api import PrometheusApi, matrix, one_series
-from fairlead.measure.metrics.prometheus_machines import Machine, Samples, better, machines
+from fairlead.measure.metrics.prometheus_machines import (
+    Machine,
+    Samples,
+    as_exported,
+    better,
+    differing_labels,
+    machines,
+)
 from fairlead.measure.metrics.series import MetricError, MetricSource, Quantity, Series
 from fairlead.measure.topologies.infiniband_hosts import adapter_names
 from fairlead.measure.topologies.switch_tree import host_port
@@ -54,7 +61,8 @@ class PrometheusSource(MetricSource):
             url: Up to what stands before `/api/v1`: http://HOST:9090, or with a prefix.
             headers: Sent along, a bearer token among them.
             host_label: Label that names the host; without it `host`, `node`, `nodename`,
-                `instance` without its port, or what the machine calls itself.
+                `instance` without its port, or what the machine calls itself. Of the first three
+                one counts only where it differs between hosts.
             step_s: Ask `query_range` with this step, where an engine has no raw samples.
             selector: Further matchers, `job="node"`.
             tick_s: Tick of InfiniBand's PortXmitWait.
@@ -66,7 +74,7 @@ class PrometheusSource(MetricSource):
         """
         self.name = f"prometheus:{url}"
         self._api = PrometheusApi(url, dict(headers or {}), step_s, timeout_s)
-        self._host_labels = (host_label,) if host_label else ("host", "node", "nodename")
+        self._host_label = host_label
         self._selector = selector
         self._tick_s = tick_s
         self._devices = tuple(devices)
@@ -78,7 +86,7 @@ class PrometheusSource(MetricSource):
         names = f'__name__=~"{NAMES}"'
         selector = "{" + ",".join(filter(None, (names, self._selector))) + "}"
         path, form = self._api.question(selector, now_s, window_s)
-        results = matrix(self.name, self._fetch(path, form))
+        results = as_exported(matrix(self.name, self._fetch(path, form)))
         self._learn_facts(now_s)
         return self._series(results)
 
@@ -93,12 +101,13 @@ class PrometheusSource(MetricSource):
         selector = "{" + ",".join(filter(None, (names, self._selector))) + "}"
         with contextlib.suppress(MetricError):
             answer = self._fetch("query", {"query": selector, "time": f"{now_s:.3f}"})
-            self._facts = matrix(self.name, answer, is_instant=True)
+            self._facts = as_exported(matrix(self.name, answer, is_instant=True))
         self._facts_s = time.monotonic()
 
     def _series(self, results: Sequence[tuple[Labels, Samples]]) -> list[Series]:
         of_ports: dict[tuple[str, str], Samples] = {}
         of_devices: list[tuple[Labels, Samples]] = []
+        portless: dict[str, list[Exception]] = {}
         for labels, samples in results:
             name = known_name(labels.get("__name__", ""))
             if name is None:
@@ -110,19 +119,26 @@ class PrometheusSource(MetricSource):
             try:
                 key = metric.port_of(labels), name
             except (KeyError, ValueError) as error:
-                raise MetricError(
-                    f"{self.name}: {name}: its labels name no port: {error}"
-                ) from error
+                portless.setdefault(name, []).append(error)
+                continue
             of_ports[key] = better(of_ports.get(key), samples)
+        self.skipped = [
+            f"{self.name}: {name}: its labels name no port: {errors[0]}"
+            + (f" (and {len(errors) - 1} more series)" if errors[1:] else "")
+            for name, errors in portless.items()
+        ]
         facts = [each for each in (*results, *self._facts) if each[0].get("__name__") in FACTS]
         found = [
             one_series(port, metric, samples)
             for (port, name), samples in of_ports.items()
             for metric in self._both_if_capacity(name)
         ]
-        known = machines(of_devices, facts, self._host_labels)
+        host_labels = (self._host_label,) if self._host_label else differing_labels(of_devices)
+        known = machines(of_devices, facts, host_labels)
         for machine in known:
             found += self._of_machine(machine)
+        if self.skipped and not found:
+            raise MetricError(self.skipped[0])
         self.without_link = [
             f"{machine.names[0]} {port}"
             for machine in known

@@ -15,11 +15,14 @@ import numpy as np
 from fairlead.measure.metrics.exporters import Labels, Metric
 from fairlead.measure.metrics.http import fetch_json, require_http
 from fairlead.measure.metrics.prometheus_machines import Samples
-from fairlead.measure.metrics.series import MetricError, Series
+from fairlead.measure.metrics.series import MetricError, Quantity, Series
 
 __all__ = ["Matrix", "PrometheusApi", "matrix", "one_series"]
 
 Matrix = list[tuple[Labels, Samples]]
+
+MOST_CAPACITY_BPS = 1e14
+"""No port is as fast. Of an unknown speed kernels and switches say 2^32 - 1 Mbit/s: 5.4e14 B/s."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,5 +121,7 @@ def one_series(at: str, metric: Metric, samples: Samples, **further: Any) -> Ser
     times_s, values = samples
     # Stale markers come as nan, and no counter is infinite.
     values = np.where(np.isfinite(values), values * metric.factor, np.nan)
+    if metric.quantity is Quantity.capacity_Bps:
+        values = np.where(values < MOST_CAPACITY_BPS, values, np.nan)
     largest = 2.0**metric.bits * metric.factor
     return Series(at, metric.is_into, metric.quantity, times_s, values, largest, **further)

@@ -13,7 +13,7 @@ from fairlead.measure.metrics.exporters import METRICS, Labels
 from fairlead.measure.metrics.host_of_instance import host_of_instance
 from fairlead.measure.metrics.physical_ports import Device, is_chosen, physical_ports
 
-__all__ = ["Machine", "Samples", "better", "machines"]
+__all__ = ["Machine", "Samples", "as_exported", "better", "differing_labels", "machines"]
 
 Samples = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
@@ -22,6 +22,14 @@ ACTIVE = 4
 
 Source: IBTA, PortState; Linux, enum ib_port_state.
 """
+
+HOST_LABELS = ("host", "node", "nodename")
+"""Labels that may name a host, where the user names none."""
+
+NO_INSTANCE = "(no instance)"
+
+ENDED_INTERVALS = 5
+"""A replica that is as many of its intervals behind another has ended."""
 
 _MOVED = (
     *("node_network_receive_bytes_total", "node_network_transmit_bytes_total"),
@@ -129,7 +137,7 @@ def machines(
         names.append(host_of_instance(labels.get("instance", "")))
         names.append(named.get(labels.get("instance", ""), ""))
         known = tuple(dict.fromkeys(filter(None, names)))
-        return found.setdefault(known[0] if known else "", Machine(known or ("",)))
+        return found.setdefault(known[0] if known else "", Machine(known or (NO_INSTANCE,)))
 
     for labels, samples in facts:
         name, device = labels.get("__name__", ""), labels.get("device", "")
@@ -149,16 +157,52 @@ def machines(
     return list(found.values())
 
 
+def as_exported(results: Sequence[tuple[Labels, Samples]]) -> list[tuple[Labels, Samples]]:
+    """The same with the instances that were scraped.
+
+    A Prometheus that takes its series from another one gives them its own instance, and calls
+    theirs exported_instance. Source: Prometheus, configuration, honor_labels.
+    """
+    return [
+        ({**labels, "instance": labels["exported_instance"]}, samples)
+        if labels.get("exported_instance")
+        else (labels, samples)
+        for labels, samples in results
+    ]
+
+
+def differing_labels(results: Iterable[tuple[Labels, Samples]]) -> Sequence[str]:
+    """Labels that may name a host; none that is the same for all of several instances."""
+    results = list(results)
+    if len({host_of_instance(labels.get("instance", "")) for labels, _ in results}) == 1:
+        return HOST_LABELS
+    return [label for label in HOST_LABELS if len({labels.get(label) for labels, _ in results}) > 1]
+
+
 def better(one: Samples | None, other: Samples) -> Samples:
-    """The replica of a series that has more samples, or else newer ones."""
+    """The replica of a series that has not ended, has more samples, or else newer ones."""
     if one is None:
         return other
+    for ended, going in ((one, other), (other, one)):
+        if _has_ended(ended, going):
+            return going
 
     def rank(samples: Samples) -> tuple[int, float]:
         is_value = np.isfinite(samples[1])
         return int(is_value.sum()), float(samples[0][-1]) if len(samples[0]) else -np.inf
 
     return other if rank(other) > rank(one) else one
+
+
+def _has_ended(one: Samples, other: Samples) -> bool:
+    """Whether the other goes on, and this one does not."""
+    own, others = (samples[0][np.isfinite(samples[1])] for samples in (one, other))
+    if len(others) < 2:
+        return False  # it has no rate yet
+    if not len(own):
+        return True
+    interval_s = float(np.median(np.diff(own if len(own) > 1 else others)))
+    return bool(others[-1] - own[-1] > ENDED_INTERVALS * interval_s)
 
 
 def _node_names(facts: Iterable[tuple[Labels, Samples]]) -> Mapping[str, str]:

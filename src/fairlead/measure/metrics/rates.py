@@ -81,6 +81,9 @@ def rates(
 ) -> Rates:
     """Growth a second of counters over a window.
 
+    Where it holds one sample alone, as with Prometheus' usual scrapes of once a minute, the one
+    before it counts, too, if that is no further away than the window is long.
+
     Args:
         times_s: Seconds, shape (S, K), in the order in which samples came; `nan` for none.
         values: Counters, shape (S, K).
@@ -93,7 +96,9 @@ def rates(
     Returns:
         Units a second; `nan` where fewer than two samples fit together.
     """
-    times_s, values, faults = _sort(times_s, values, now_s, window_s, most_ahead_s)
+    times_s, values, faults = _sort(
+        times_s, values, now_s, window_s, most_ahead_s, with_one_before=True
+    )
     span_s, growth = np.diff(times_s, axis=1), np.diff(values, axis=1)
     is_interval = np.isfinite(span_s) & np.isfinite(growth)
     is_back = is_interval & (growth < 0)
@@ -150,8 +155,20 @@ def _median(span_s: Matrix, is_interval: npt.NDArray[np.bool_]) -> Matrix:
     return middle[:, None]
 
 
+def _latest(times_s: Matrix, is_chosen: npt.NDArray[np.bool_]) -> Matrix:
+    """The latest of the chosen times of each row, shape (S, 1)."""
+    latest: Matrix = np.where(is_chosen, times_s, -np.inf).max(axis=1, initial=-np.inf)
+    return latest[:, None]
+
+
 def _sort(
-    times_s: Matrix, values: Matrix, now_s: float, window_s: float, most_ahead_s: float
+    times_s: Matrix,
+    values: Matrix,
+    now_s: float,
+    window_s: float,
+    most_ahead_s: float,
+    *,
+    with_one_before: bool = False,
 ) -> tuple[Matrix, Matrix, Faults]:
     """The samples inside the window, the first of each time, none of those out of order.
 
@@ -167,7 +184,12 @@ def _sort(
     is_late = kept & (times_s < before_s)
     is_same = kept & (times_s == before_s)
     kept &= ~is_late & ~is_same
-    kept &= times_s >= now_s - window_s
+    is_inside = kept & (times_s >= now_s - window_s)
+    if with_one_before:
+        is_before = kept & ~is_inside & (times_s >= now_s - 2 * window_s)
+        is_before &= is_inside.sum(axis=1, keepdims=True) == 1
+        is_inside |= is_before & (times_s == _latest(times_s, is_before))
+    kept = is_inside
     order = np.argsort(kept, axis=1, kind="stable")
     faults = Faults(
         duplicates=int(is_same.sum()),

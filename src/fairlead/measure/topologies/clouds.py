@@ -24,6 +24,9 @@ from fairlead.model.topology import Topology
 __all__ = ["read_aws", "read_azure", "read_gcp", "read_oci"]
 
 _OF_GCP = ("cluster", "block", "subblock", "host")
+_PHYSICAL_HOST = "physicalHost"
+"""All but the cluster: block/subblock/host. Source: Compute Engine, REST reference, instances."""
+
 _LEVELS_OF_AWS = 3
 """At least, of instance types that AWS gives network nodes of. Source: EC2 user guide."""
 
@@ -87,18 +90,28 @@ def read_aws(path: Path, nodes: Path | None = None) -> Topology:
 def read_gcp(path: Path, nodes: Path | None = None) -> Topology:
     """`gcloud compute instances list --format json`: cluster, block, subblock and host.
 
+    Machines without a physicalHostTopology may have the older physicalHost.
+
     Raises:
         InputError: It is something else.
     """
     found = _Places()
+    has_clusters = False
     for index, instance in enumerate(read_elements(path)):
         name = as_text(path, f"[{index}].name", instance.get("name"))
         status = as_map(path, f"[{index}].resourceStatus", instance.get("resourceStatus") or {})
         where = f"[{index}].resourceStatus.physicalHostTopology"
         place = as_map(path, where, status.get("physicalHostTopology") or {})
-        found.add(name, _qualify(_known(path, f"[{index}]", place, _OF_GCP)))
+        levels = _known(path, f"[{index}]", place, _OF_GCP)
+        has_clusters = has_clusters or bool(levels)
+        if not place and status.get(_PHYSICAL_HOST):
+            where = f"[{index}].resourceStatus.{_PHYSICAL_HOST}"
+            text = as_text(path, where, status[_PHYSICAL_HOST])
+            levels = [part for part in text.split("/") if part]
+        found.add(name, _qualify(levels))
         require_few(path, len(found.above))
-    return _tree(path, "gcp", found.above, nodes, len(_OF_GCP), problems=found.problems)
+    num_levels = len(_OF_GCP) if has_clusters else len(_OF_GCP) - 1
+    return _tree(path, "gcp", found.above, nodes, num_levels, problems=found.problems)
 
 
 def read_oci(path: Path, nodes: Path | None = None) -> Topology:
@@ -175,10 +188,17 @@ def _rename(nodes: Path, above: dict[str, list[str]]) -> dict[str, list[str]]:
 
 
 def _known(path: Path, where: str, place: Mapping[str, Any], levels: Sequence[str]) -> list[str]:
-    """The names of a place down to the first level that is missing: below it nothing is known."""
+    """The names of a place down to the first level that is missing: below it nothing is known.
+
+    Azure's fault domains are numbers in some of its documents, and the first is 0.
+    """
+    numbered = {
+        level: str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        for level, value in place.items()
+    }
     return [
-        as_text(path, f"{where}.{level}", place[level])
-        for level in itertools.takewhile(place.get, levels)
+        as_text(path, f"{where}.{level}", numbered[level])
+        for level in itertools.takewhile(numbered.get, levels)
     ]
 
 

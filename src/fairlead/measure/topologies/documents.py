@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,8 @@ def read_elements(path: Path) -> Iterator[Mapping[str, Any]]:
 def read_document(path: Path) -> Iterator[Part]:
     """Members of a document in JSON, or else in YAML, all of whose values stay text.
 
+    Several documents of Kubernetes in one YAML, between lines `---`, are the items of a list.
+
     Raises:
         InputError: It cannot be read, is neither, is a list, or is too large for YAML.
     """
@@ -64,7 +66,8 @@ def read_document(path: Path) -> Iterator[Part]:
         if begun.lstrip()[:1] in ("{", "["):
             yield from _require_object(path, read_parts_after(path, begun, stream))
         else:
-            yield from _require_object(path, parts_of(load_yaml(path, begun, "; give it as JSON")))
+            document = load_yaml(path, begun, "; give it as JSON", may_be_several=True)
+            yield from _require_object(path, parts_of(document))
 
 
 def _require_object(path: Path, parts: Iterator[Part]) -> Iterator[Part]:
@@ -74,13 +77,14 @@ def _require_object(path: Path, parts: Iterator[Part]) -> Iterator[Part]:
         yield part
 
 
-def load_yaml(path: Path, text: str, remedy: str = "") -> Any:
+def load_yaml(path: Path, text: str, remedy: str = "", *, may_be_several: bool = False) -> Any:
     """The content of YAML, all of whose values stay text: a switch may be called `no` or 007.
 
     Args:
         path: What errors call it.
         text: The YAML.
         remedy: What to do about one that is too large.
+        may_be_several: Whether it may hold several documents, which are given as one of all items.
 
     Raises:
         InputError: It is too large, or no YAML.
@@ -88,9 +92,21 @@ def load_yaml(path: Path, text: str, remedy: str = "") -> Any:
     if len(text) > MOST_YAML_LETTERS:
         raise InputError(f"{path}: is YAML of more than {MOST_YAML_LETTERS} letters{remedy}")
     try:
-        return yaml.load(text, Loader=yaml.BaseLoader)
+        if not may_be_several:
+            return yaml.load(text, Loader=yaml.BaseLoader)
+        documents = [each for each in yaml.load_all(text, Loader=yaml.BaseLoader) if each]
+        if len(documents) > 1:
+            return {"items": [*_items_of(documents)]}
+        return documents[0] if documents else None
     except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{path}: is not YAML: {' '.join(str(error).split())}") from error
+
+
+def _items_of(documents: Iterable[Any]) -> Iterator[Any]:
+    """The items of lists, and the documents that are none."""
+    for document in documents:
+        is_list = isinstance(document, dict) and isinstance(document.get("items"), list)
+        yield from document["items"] if is_list else [document]
 
 
 def require_few(path: Path, num_hosts: int) -> None:

@@ -48,7 +48,7 @@ def parse_tables(path: Path) -> Fabric:
         InputError: It is something else, or a table has not the columns that are needed.
     """
     nodes: dict[str, Node] = {}
-    cables: list[Cable] = []
+    cables: dict[tuple[str, int], Cable] = {}
     lids: dict[str, int] = {}
     lost = Passed()
     shared: dict[str, str] = {}
@@ -65,7 +65,8 @@ def parse_tables(path: Path) -> Fabric:
                 guids = [shared.setdefault(guid, guid) for guid in guids]
                 ends = list(zip(guids, (int(row[f"PortNum{i}"]) for i in (1, 2)), strict=True))
                 for (src, src_port), (dst, dst_port) in (ends, ends[::-1]):
-                    cables.append(Cable(src, src_port, dst, dst_port, UNKNOWN_BPS))
+                    cable = Cable(src, src_port, dst, dst_port, UNKNOWN_BPS)
+                    cables.setdefault((src, src_port), cable)  # it may be listed from both ends
         except (KeyError, ValueError) as error:
             lost.add(f"line {number} of {table}: {error!r}"[:MOST_SHOWN])
         require_fabric(path, max(len(nodes), len(lids)), len(cables))
@@ -76,7 +77,7 @@ def parse_tables(path: Path) -> Fabric:
     for guid, lid in lids.items():
         if guid in nodes:
             nodes[guid].lid = lid
-    return Fabric(nodes, *_seen(nodes, cables, lost))
+    return Fabric(nodes, *_seen(nodes, [*cables.values()], lost))
 
 
 def _seen(

@@ -23,6 +23,7 @@ from fairlead.measure.topologies.shortest_paths import (
     End,
     between_hosts,
     name_rails,
+    name_unreached,
     require_table,
     shortest_paths,
 )
@@ -96,7 +97,7 @@ def read(
             "file": str(path),
             "routes": "shortest paths" if tables is None else str(tables),
         },
-        problems=[*fabric.problems, *names, *name_rails(ends), *_without_path(ends, next_link)],
+        problems=[*fabric.problems, *names, *name_rails(ends), *name_unreached(ends, next_link)],
         source=str(path),
         port_aliases=port_aliases(adapters, dict(enumerate(links.out_ports))),
     )
@@ -150,16 +151,3 @@ def _from_tables(
     if guid is None:
         raise InputError(f"{path}: holds no table; expected what ibroute prints")
     return next_link
-
-
-def _without_path(ends: Sequence[End], next_link: npt.NDArray[np.int32]) -> list[str]:
-    """Hosts that some switch has no path to; those of other rails are no loss."""
-    is_reached: dict[str, npt.NDArray[np.bool_]] = {}
-    for index, end in enumerate(ends):
-        reached = next_link[:, index] != NO_LINK
-        is_reached[end.host] = is_reached.get(end.host, np.zeros(len(reached), bool)) | reached
-    lost = [host for host, reached in is_reached.items() if not reached.all()]
-    if not lost:
-        return []
-    more = f" and {len(lost) - 1} more hosts" if len(lost) > 1 else ""
-    return [f"some switch has no path to {lost[0]}{more}: such pairs are as far as the farthest"]

@@ -33,18 +33,18 @@ MOST_CABLES = 2**20
 MOST_SHOWN = 60
 """Letters of a line that is named."""
 
-_NODE = re.compile(r'(Switch|Ca|Rt)\s+\d+\s+"[SHR]-([0-9a-f]+)"\s+#\s*"([^"]*)".*', re.A)
+_NODE = re.compile(r'(Switch|Ca|Rt)\s+\d+\s+"[SHR]-(?:0x)?([0-9a-fA-F]+)"\s+#\s*"([^"]*)".*', re.A)
 _NODE_LIKE = re.compile(r'\S+\s+\d+\s+"', re.A)
 # A port of a switch in a chassis is also named as it is printed outside: [ext 3].
 _PORT = re.compile(
-    r"\[(\d+)\](?:\[ext \d+\])?(?:\([0-9a-f]+\))?\s+"
-    r'"[SHR]-([0-9a-f]+)"\[(\d+)\](?:\[ext \d+\])?(?:\([0-9a-f]+\))?\s*#(.*)',
+    r"\[(\d+)\](?:\[ext \d+\])?(?:\([0-9a-fA-F]+\))?\s+"
+    r'"[SHR]-(?:0x)?([0-9a-fA-F]+)"\[(\d+)\](?:\[ext \d+\])?\s*(?:\([0-9a-fA-F]+\))?\s*#(.*)',
     re.A,
 )
 _QUOTED = re.compile(r'"[^"]*"')
 _WIDTH = re.compile(r"\b(\d+)x([A-Z]+\d*)\b", re.A)
 _LID = re.compile(r"lid (\d+) lmc", re.A)
-_SYSTEM = re.compile(r"sysimgguid=0x([0-9a-f]+)", re.A)
+_SYSTEM = re.compile(r"sysimgguid=0x([0-9a-fA-F]+)", re.A)
 _ATTRIBUTE = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=.*", re.A)
 
 
@@ -126,12 +126,14 @@ def parse_fabric(path: Path) -> Fabric:
         InputError: The file cannot be read, or holds no cable.
     """
     nodes: dict[str, Node] = {}
-    cables: list[Cable] = []
+    # A port has one cable, also where a file holds the output of several runs.
+    cables: dict[tuple[str, int], Cable] = {}
     node: Node | None = None
     system = ""
     passed_over = Passed()
     shared: dict[str, str] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    # A node may describe itself by any bytes, as may comments.
+    for number, line in enumerate(read_lines(path, errors="replace"), 1):
         if not line.strip() or line.startswith("#"):
             continue
         if _ATTRIBUTE.fullmatch(line):
@@ -147,7 +149,7 @@ def parse_fabric(path: Path) -> Fabric:
             continue
         cable = None if node is None else _cable(node, line, shared)
         if cable is not None:
-            cables.append(cable)
+            cables.setdefault((cable.src, cable.src_port), cable)
             require_fabric(path, len(nodes), len(cables))
         elif AGGREGATION not in line:
             passed_over.add(f"line {number}: {line.strip()[:MOST_SHOWN]!r}")
@@ -157,7 +159,7 @@ def parse_fabric(path: Path) -> Fabric:
         got = f", got {passed_over.first}" if passed_over.count else ""
         raise InputError(f"{path}: holds no cable; expected what ibnetdiscover prints{got}")
     # Half of a file, or a node that did not answer: the cable is seen at one end only.
-    seen = [cable for cable in cables if cable.dst in nodes]
+    seen = [cable for cable in cables.values() if cable.dst in nodes]
     return Fabric(nodes, seen, _problems(len(cables) - len(seen), seen, passed_over))
 
 

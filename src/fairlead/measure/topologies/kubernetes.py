@@ -31,6 +31,11 @@ MOST_TEXTS = 2**20
 FAMILIES: tuple[tuple[str, ...], ...] = (
     tuple(f"fabric.topograph.run/tier-{tier}" for tier in reversed(range(MOST_TIERS))),
     tuple(f"network.topology.nvidia.com/{tier}" for tier in ("core", "spine", "leaf")),
+    # Names of topograph before it had these.
+    *(
+        tuple(f"network.topology.{owner}/{tier}" for tier in ("datacenter", "spine", "block"))
+        for owner in ("nvidia.com", "kubernetes.io")
+    ),
     tuple(f"topology.k8s.aws/network-node-layer-{layer}" for layer in range(1, 5)),
     tuple(f"cloud.google.com/gce-topology-{level}" for level in ("block", "subblock", "host")),
     tuple(f"cloud.provider.com/topology-{level}" for level in ("block", "rack")),
@@ -51,7 +56,8 @@ def read(path: Path) -> Topology:
     levels: list[tuple[str, ...]] = []
     shared: dict[str, str] = {}
     for where, item in _items(path):
-        kind = as_text(path, f"{where}.kind", item.get("kind"))
+        # The API's own lists, as of `kubectl get --raw`, have items without their kind.
+        kind = as_text(path, f"{where}.kind", item.get("kind", _kind_of_item(item)))
         if kind == "Topology":
             levels.append(_levels(path, where, item))
         elif kind == "Node":
@@ -67,8 +73,13 @@ def read(path: Path) -> Topology:
     if not labels_of:
         raise InputError(f"{path}: names no node; expected what kubectl get nodes -o json prints")
     keys = _best_family(path, labels_of, [*levels, *FAMILIES])
-    above = {node: _above(labels, keys) for node, labels in labels_of.items()}
-    filled, problems = fill_up(above, max(map(len, above.values())), str(path))
+    used = [key for key in keys if any(key in labels for labels in labels_of.values())]
+    above = {node: _above(labels, used) for node, labels in labels_of.items()}
+    filled, problems = fill_up(above, len(used), str(path))
+    topless = [node for node, labels in labels_of.items() if above[node] and used[0] not in labels]
+    if topless:
+        more = f" and {len(topless) - 1} more" if topless[1:] else ""
+        problems.append(f"{topless[0]}{more}: no label {used[0]}, so what they share is unknown")
     origin = {"how": "kubernetes", "file": str(path), "labels": list(keys)}
     return tree_topology(filled, origin, str(path), problems)
 
@@ -88,6 +99,14 @@ def _items(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             alone[part.key or ""] = part.value
     if not is_list and alone:
         yield "items[0]", alone
+
+
+def _kind_of_item(item: Mapping[str, Any]) -> str | None:
+    """Node or Topology, by what it has."""
+    spec = item.get("spec")
+    if isinstance(spec, dict) and "levels" in spec:
+        return "Topology"
+    return "Node" if "metadata" in item else None
 
 
 def _share(labels: Mapping[str, Any], shared: dict[str, str]) -> dict[str, str]:
@@ -124,21 +143,27 @@ def _best_family(
 
     best = max(families, key=count)
     if count(best) == 0:
-        known = ", ".join(keys[-1] for keys in families)
+        known = ", ".join(keys[-1] for keys in families if keys)
         raise InputError(f"{path}: no node has a label of a known topology, such as {known}")
     return best
 
 
 def _above(labels: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
-    """Groups above a node, down to the first level that is missing after the topmost known."""
+    """Groups above a node, down to the first level that is missing after the topmost known.
+
+    Above that, a group of its own stands for each level: two nodes of one rack share it, and others
+    are as far as the farthest.
+    """
     present = [key for key in keys if labels.get(key)]
     if not present:
         return []
     first = keys.index(present[0])
+    top = labels[present[0]]
+    unknown = [f"(unknown {key} above {present[0]} {top})" for key in keys[:first]]
     found: list[str] = []
     for key in keys[first:]:
         if not labels.get(key):
             break
         # A rack may be called as one of another block is.
         found.append(f"{found[-1]}/{labels[key]}" if found else str(labels[key]))
-    return found
+    return [*unknown, *found]

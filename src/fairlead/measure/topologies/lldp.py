@@ -16,6 +16,8 @@ from fairlead.measure.topologies.interface_port import interface_port
 from fairlead.measure.topologies.shortest_paths import (
     End,
     between_hosts,
+    name_rails,
+    name_unreached,
     require_table,
     shortest_paths,
 )
@@ -74,11 +76,12 @@ def read(path: Path, nodes: Path | None = None) -> Topology:
     require_table(str(path), len(cables.switches), len(cables.ends))
     next_link = shortest_paths(len(cables.switches), cables.between, cables.ends)
     known, first, routes = between_hosts(cables.ends, next_link, cables.after)
-    if (next_link[sorted({end.switch for end in cables.ends})] == NO_LINK).any():
+    for line in name_unreached(cables.ends, next_link):
         problems.append(
-            "some hosts have no known path to others: cables between switches are known where "
-            "lldpctl of one of the two is in the file"
+            f"{line}; cables between switches are known where lldpctl of one of the two is in the "
+            "file"
         )
+    problems += name_rails(cables.ends)
     near, far = zip(*cables.ports, strict=True)
     return Topology(
         hosts=known,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ __all__ = [
     "between_hosts",
     "links_in_turn",
     "name_rails",
+    "name_unreached",
     "require_table",
     "shortest_paths",
 ]
@@ -122,11 +124,37 @@ def name_rails(ends: Sequence[End]) -> list[str]:
     several = [host for host, number in count.items() if number > 1]
     if not several:
         return []
-    more = f" and {len(several) - 1} more" if len(several) > 1 else ""
+    names = f"{several[0]} and {len(several) - 1} more have" if several[1:] else f"{several[0]} has"
     return [
-        f"{several[0]}{more} have several adapters: pairs of hosts take those that are fewest "
-        "links apart, in turn"
+        f"{names} several adapters: pairs of hosts take those that are fewest links apart, in turn"
     ]
+
+
+def name_unreached(ends: Sequence[End], next_link: npt.NDArray[np.int32]) -> list[str]:
+    """A line about hosts to which some other host has no path by any of its rails, or none.
+
+    Args:
+        ends: Those of one host one after another, length E.
+        next_link: Shape (S, E).
+    """
+    switch_of_end = np.array([end.switch for end in ends])
+    hosts = [end.host for end in ends]
+    begins = [at for at, host in enumerate(hosts) if at == 0 or hosts[at - 1] != host]
+    lost = []
+    # Hosts on the same switches are reached from the same ones.
+    is_lost_of: dict[bytes, bool] = {}
+    for begin, end in itertools.pairwise([*begins, len(ends)]):
+        from_switch = (next_link[:, begin:end] != NO_LINK).any(axis=1)
+        key = from_switch.tobytes()
+        if key not in is_lost_of:
+            from_host = np.logical_or.reduceat(from_switch[switch_of_end], begins)
+            is_lost_of[key] = not from_host.all()
+        if is_lost_of[key]:
+            lost.append(hosts[begin])
+    if not lost:
+        return []
+    more = f" and {len(lost) - 1} more hosts" if len(lost) > 1 else ""
+    return [f"some host has no path to {lost[0]}{more}: such pairs are as far as the farthest"]
 
 
 def between_hosts(

@@ -37,23 +37,22 @@ def read(path: Path) -> Topology:
     Raises:
         InputError: A line is not understood, a switch is missing, named twice or below itself.
     """
-    records = read_records(path)
+    records, passed_over = read_records(path)
     origin = {"how": "slurm", "file": str(path)}
     blocks = [record for record in records if "BlockName" in record.fields]
     if blocks:
-        return tree_topology(_groups_above(path, records, blocks), origin, str(path))
+        above = _groups_above(path, records, blocks)
+        return tree_topology(above, origin, str(path), passed_over)
     parents_of = _parents(records)
     switches_of_host = _leaves(path, records)
-    several = [
-        *(_below("switch", name, some) for name, some in parents_of.items() if len(some) > 1),
-        *(_below("host", name, some) for name, some in switches_of_host.items() if len(some) > 1),
-    ]
+    several = [*_below("switch", parents_of), *_below("host", switches_of_host)]
     if several:
         # Slurm, too, takes it with a warning, and measures by the shortest path.
-        return _by_shortest_paths(path, parents_of, switches_of_host, several)
-    above = {host: _way_up(path, some[0], parents_of) for host, some in switches_of_host.items()}
-    filled, problems = fill_up_above(above, str(path))
-    return tree_topology(filled, origin, str(path), problems)
+        problems = [*passed_over, *several]
+        return _by_shortest_paths(path, parents_of, switches_of_host, problems)
+    ways = {host: _way_up(path, some[0], parents_of) for host, some in switches_of_host.items()}
+    filled, problems = fill_up_above(ways, str(path))
+    return tree_topology(filled, origin, str(path), [*passed_over, *problems])
 
 
 def _parents(records: list[Record]) -> dict[str, list[str]]:
@@ -114,14 +113,25 @@ def _leaves(path: Path, records: list[Record]) -> dict[str, list[str]]:
         require_few(path, len(found))
     if not found:
         raise InputError(f"{path}: names no host below a switch")
+    for record in records:
+        lost = next((host for host in record.hosts("Nodes") if host not in found), None)
+        if lost is not None:
+            raise InputError(
+                f"{record.where}: switch {record.fields['SwitchName']!r} has switches below it, "
+                f"and host {lost!r}, which is below none of them: Slurm takes no switch with both"
+            )
     return found
 
 
-def _below(kind: str, name: str, several: list[str]) -> str:
-    return (
-        f"{kind} {name!r} is below several switches ({', '.join(several)}): routes take the "
-        "shortest path"
-    )
+def _below(kind: str, switches_of: Mapping[str, list[str]]) -> Iterator[str]:
+    """A line about those below several switches, which all leaves of a fat tree may be."""
+    found = [name for name, switches in switches_of.items() if len(switches) > 1]
+    if found:
+        more = f" (and {len(found) - 1} more)" if found[1:] else ""
+        yield (
+            f"{kind} {found[0]!r} is below several switches ({', '.join(switches_of[found[0]])})"
+            f"{more}: routes take the shortest path"
+        )
 
 
 def _way_up(path: Path, switch: str, parents_of: Mapping[str, list[str]]) -> list[str]:
@@ -198,7 +208,7 @@ def _groups_above(path: Path, records: list[Record], blocks: list[Record]) -> di
             f"blocks of {size} nodes, number {index // (size // base) + 1}"
             for size in reversed(sizes[1:])
         ]
-        for host in block.hosts("Nodes"):
+        for host in dict.fromkeys(block.hosts("Nodes")):
             if host in above:
                 raise InputError(f"{block.where}: host {host!r} is in two blocks")
             above[host] = [*groups, name]

@@ -63,13 +63,17 @@ class Record:
             raise InputError(f"{self.where}: {error}") from error
 
 
-def read_records(path: Path) -> list[Record]:
+def read_records(path: Path) -> tuple[list[Record], list[str]]:
     """The switches, blocks and block sizes of a file in either form.
+
+    Returns:
+        The records, and a line where not the topology that Slurm would take is taken.
 
     Raises:
         InputError: It is neither, or names no switch; the message has file and place.
     """
-    lines = enumerate(read_lines(path, most_bytes=MOST_LINE_BYTES), 1)
+    # Slurm reads bytes: comments may be in any encoding, and names have letters of ASCII alone.
+    lines = enumerate(read_lines(path, most_bytes=MOST_LINE_BYTES, errors="replace"), 1)
     begun: list[tuple[int, str]] = []
     for number, line in lines:
         if line.strip() and not line.lstrip().startswith(_BEFORE_YAML):
@@ -82,7 +86,7 @@ def read_records(path: Path) -> list[Record]:
         records.append(record)
         if len(records) > MOST_RECORDS:
             raise InputError(f"{record.where}: is after more than {MOST_RECORDS} switches")
-    return records
+    return records, []
 
 
 def _conf(path: Path, lines: Iterable[tuple[int, str]], depth: int) -> Iterator[Record]:
@@ -93,8 +97,8 @@ def _conf(path: Path, lines: Iterable[tuple[int, str]], depth: int) -> Iterator[
             raise InputError(f"{path}:{number}: includes more than {MOST_INCLUDED} files in a row")
         if include:
             other = path.parent / include[1]
-            included = enumerate(read_lines(other, most_bytes=MOST_LINE_BYTES), 1)
-            yield from _conf(other, included, depth + 1)
+            included = read_lines(other, most_bytes=MOST_LINE_BYTES, errors="replace")
+            yield from _conf(other, enumerate(included, 1), depth + 1)
             continue
         fields: dict[str, str] = {}
         at = 0
@@ -127,8 +131,11 @@ def _whole_lines(path: Path, lines: Iterable[tuple[int, str]]) -> Iterator[tuple
         yield begun, whole
 
 
-def _yaml(path: Path, lines: Iterable[tuple[int, str]]) -> list[Record]:
-    """The entries of the cluster's default topology, else of the first."""
+def _yaml(path: Path, lines: Iterable[tuple[int, str]]) -> tuple[list[Record], list[str]]:
+    """The entries of the cluster's default topology, else of the first.
+
+    A flat topology says nothing of cables, so another one of the file is taken, and named.
+    """
     pieces: list[str] = []
     size = 0
     for _, line in lines:
@@ -140,16 +147,21 @@ def _yaml(path: Path, lines: Iterable[tuple[int, str]]) -> list[Record]:
     if not topologies:
         raise InputError(f"{path}: names no topology")
     default = [each for each in topologies if str(each.get("cluster_default", "")).lower() in _TRUE]
-    chosen = (default or topologies)[0]
+    first = (default or topologies)[0]
+    chosen = first
+    if "flat" in first:
+        chosen = next((each for each in topologies if "tree" in each or "block" in each), first)
     name = chosen.get("topology", "")
     where = f"{path}: topology {name!r}"
+    passed_over = []
+    if chosen is not first:
+        passed_over.append(f"topology {first.get('topology', '')!r} is flat: {name!r} is taken")
     if isinstance(chosen.get("tree"), Mapping):
-        return [
-            _record(where, "switch", switch, {"nodes": "Nodes", "children": "Switches"})
-            for switch in _maps(f"{where}: tree.switches", chosen["tree"].get("switches"))
-        ]
+        switches = _maps(f"{where}: tree.switches", chosen["tree"].get("switches"))
+        names = {"nodes": "Nodes", "children": "Switches"}
+        return [_record(where, "switch", switch, names) for switch in switches], passed_over
     if isinstance(chosen.get("block"), Mapping):
-        return list(_blocks(where, chosen["block"]))
+        return list(_blocks(where, chosen["block"])), passed_over
     kinds = [key for key in chosen if key not in ("topology", "cluster_default")]
     raise InputError(f"{where} is {', '.join(kinds) or 'empty'}: it has no switches and no blocks")
 

@@ -55,6 +55,8 @@ def read(path: Path) -> Topology:
         raise InputError(f"{path}: {_EXPECTED}, got {', '.join(keys)[:80]!r}")
     if "instances" not in keys:
         above = _hosts_of_blocks(path, blocks, parent_of)
+    else:
+        above = _with_layers_of_others(path, above)
     if not above:
         raise InputError(f"{path}: names no host")
     filled, problems = fill_up(above, max(map(len, above.values())), str(path))
@@ -68,6 +70,20 @@ def _instance(path: Path, part: Part) -> tuple[str, list[str]]:
     name = as_text(path, f"{where}.id", instance.get("id"))
     layers = as_names(path, f"{where}.network_layers", instance.get("network_layers") or [])
     return name, layers[::-1]
+
+
+def _with_layers_of_others(path: Path, above: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The hosts below all layers that are known to be above their own.
+
+    An instance may lack its upper layers, and another one on the same switch have them.
+    """
+    parent_of: dict[str, str] = {}
+    for layers in above.values():
+        parent_of.update(zip(layers[1:], layers, strict=False))
+    return {
+        host: [*_way_up(path, layers[0], parent_of)[:-1], *layers] if layers else layers
+        for host, layers in above.items()
+    }
 
 
 def _add_switches(path: Path, part: Part, parent_of: dict[str, str]) -> None:

@@ -38,10 +38,14 @@ def read_csv(path: Path) -> Traffic:
             f"{path}:1: no column {missing[0]}; expected a heading with {', '.join(_NEEDED)} and "
             "perhaps kind, messages, max_message_bytes"
         )
+    if twice := next((name for name in _COLUMNS if columns.count(name) > 1), None):
+        raise InputError(f"{path}:1: column {twice} is there twice")
     reader.fieldnames = columns
     sent = {kind: RankMatrix() for kind in _KINDS}
     for row in reader:
         where = f"{path}:{reader.line_num}"
+        if None in row:
+            raise InputError(f"{where}: has more values than the heading has columns")
         kind = (row.get("kind") or "p2p").strip()
         if kind not in sent:
             raise InputError(f"{where}: kind {kind!r}: expected {' or '.join(_KINDS)}")

@@ -2,9 +2,11 @@
 """What Open MPI's own monitoring has counted: `--mca pml_monitoring_filename NAME`.
 
 Each rank writes NAME.RANK.prof. Lines E are the program's messages, lines I those that the MPI
-sends inside of collectives; lines C count the same collectives once more, and are left out.
+sends inside of collectives; lines C count the same collectives once more, and are left out. Lines S
+are what a rank puts into another's window, lines R what it gets from there.
 
 Source: ompi/mca/common/monitoring/README of Open MPI 4.1.4; tried with pml_monitoring_enable 2.
+test/monitoring/monitoring_test.c has an example with windows.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ from fairlead.model.traffic import Traffic
 
 __all__ = ["read_monitoring"]
 
+_KINDS = "EISR"
 _PATH = re.compile(r"(.*)\.(\d{1,7})\.prof", re.ASCII)
 _LINE = re.compile(
-    r"([EI])\t(\d{1,7})\t(\d{1,7})\t(\d{1,18}) bytes\t(\d{1,18}) msgs sent", re.ASCII
+    r"([EISR])\t(\d{1,7})\t(\d{1,7})\t(\d{1,18}) bytes\t(\d{1,18}) msgs sent", re.ASCII
 )
 
 
@@ -36,10 +39,10 @@ def read_monitoring(path: Path) -> Traffic:
         InputError: A rank's file is missing or cannot be read, or a line is not understood.
     """
     files = _files(path)
-    sent = {"E": RankMatrix(), "I": RankMatrix()}
-    for file in files:
+    sent = {kind: RankMatrix() for kind in "EIS"}
+    for rank, file in enumerate(files):
         for number, line in enumerate(read_lines(file, "ascii"), 1):
-            if line[:1] not in sent:
+            if line[:1] not in _KINDS:
                 continue
             found = _LINE.match(line)
             if found is None:
@@ -51,8 +54,17 @@ def read_monitoring(path: Path) -> Traffic:
                     f"{file}:{number}: rank {max(src, dst)}, but there are files of {len(files)} "
                     "ranks; name the folder with those of all ranks"
                 )
+            if src != rank:
+                raise InputError(f"{file}:{number}: is of rank {src}, in the file of rank {rank}")
+            if kind == "R":
+                kind, src, dst = "S", dst, src
             sent[kind].add(src, dst, sent_bytes, messages, -(-sent_bytes // max(messages, 1)))
     origin = {"how": "given", "file": str(path), "counted_by": "Open MPI's monitoring"}
+    # Windows that send by messages (osc/pt2pt) may be counted among the messages, too.
+    if not sent["E"].holds(sent["S"], sent["I"]):
+        sent["E"].add_all(sent["S"])
+    elif sent["S"].num_ranks:
+        origin["left_out"] = "one-sided messages, which the others seem to hold"
     return traffic_of(sent["E"], sent["I"], len(files), origin)
 
 

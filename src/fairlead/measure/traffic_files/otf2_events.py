@@ -270,7 +270,7 @@ def main() -> int:
     try:
         json.dump(_read(sys.argv[1], otf2), sys.stdout)
     except Exception as error:  # The module raises exceptions of its own, and of many kinds.
-        print(" ".join(str(error).split()), file=sys.stderr)
+        print(error, file=sys.stderr)
         return 1
     return 0
 

@@ -39,6 +39,9 @@ TOO_WIDE = "of too many pairs of ranks"
 LeftOut = Counter[tuple[str, str]]
 """Number of calls by the reason and the operation."""
 
+MOST_LETTERS = 300
+"""Longest message of the module that is passed on."""
+
 
 def read_otf2(path: Path) -> Traffic:
     """Read a trace by its anchor file, `traces.otf2`.
@@ -217,6 +220,15 @@ def _text_of(left_out: LeftOut) -> str:
     return "; ".join(f"{' and '.join(names)}, {reason}" for reason, names in by_reason.items())
 
 
+def _end_of(text: str) -> str:
+    """The last lines of a message, whole ones."""
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    first = len(lines) - 1
+    while first > 0 and sum(map(len, lines[first - 1 :])) <= MOST_LETTERS:
+        first -= 1
+    return " ".join(lines[max(first, 0) :])[:MOST_LETTERS]
+
+
 def _add_up(path: Path) -> dict[str, Any]:
     """What a Python with the module adds up.
 
@@ -234,8 +246,7 @@ def _add_up(path: Path) -> dict[str, Any]:
         if done.returncode == NO_MODULE:
             continue
         if done.returncode != 0:
-            lines = [" ".join(line.split()) for line in done.stderr.splitlines() if line.strip()]
-            reason = "; ".join(lines[-2:])[-300:]
+            reason = _end_of(done.stderr)
             raise InputError(f"{path}: cannot be read as OTF2: {reason}")
         result: dict[str, Any] = json.loads(done.stdout)
         return result

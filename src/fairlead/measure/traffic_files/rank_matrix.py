@@ -29,6 +29,18 @@ class RankMatrix:
             before[0] + sent_bytes, before[1] + messages, max(before[2], max_bytes),
         )  # fmt: skip
 
+    def add_all(self, other: RankMatrix) -> None:
+        """Add what another one holds."""
+        for pair, row in other._rows.items():
+            self.add(*pair, *row)
+
+    def holds(self, other: RankMatrix, *further: RankMatrix) -> bool:
+        """Whether each pair of the other has at least as many bytes here and in further ones."""
+        return all(
+            sum(matrix._rows.get(pair, (0,))[0] for matrix in (self, *further)) >= row[0]
+            for pair, row in other._rows.items()
+        )
+
     @property
     def num_ranks(self) -> int:
         """One more than the last rank that was named."""

@@ -37,6 +37,10 @@ def no_launcher() -> tuple[str, int]:
         ("COBALT_NODEFILE", "h0\nh1\n", {"h0": 1, "h1": 1}),
         ("LOADL_HOSTFILE", "h1\nh0\nh1\n", {"h1": 2, "h0": 1}),
         ("PE_HOSTFILE", PE_HOSTFILE, {"h0": 4, "h1.site": 2}),
+        # Grid engines have more columns and fewer, and a host for each of its queues.
+        ("PE_HOSTFILE", "h0 4\nh1 2 all.q@h1\n", {"h0": 4, "h1": 2}),
+        ("PE_HOSTFILE", "h0 4 a.q@h0 <NULL> 8G\nh0 1 b.q@h0 <NULL> 8G\n", {"h0": 5}),
+        ("PE_HOSTFILE", "head 0 all.q@head UNDEFINED\nh0 2 all.q@h0 UNDEFINED\n", {"h0": 2}),
     ],
 )
 def test_a_scheduler_names_a_file(
@@ -56,6 +60,7 @@ def test_a_scheduler_names_a_file(
     ("name", "text", "slots"),
     [
         ("LSB_MCPU_HOSTS", "h0 4 h1 2 h0 1", {"h0": 5, "h1": 2}),
+        ("LSB_MCPU_HOSTS", "head 0 h1 2 ", {"h1": 2}),
         ("LSB_HOSTS", "h0 h0 h1", {"h0": 2, "h1": 1}),
         ("SLURM_JOB_NODELIST", "h[0-1]", {"h0": 3, "h1": 3}),
     ],
@@ -123,6 +128,21 @@ def test_file_of_intel_mpis_variable_names_hosts_and_leaves_slots_to_the_launche
     assert cluster.given == GivenHosts(hostfile=None)
 
 
+def test_group_of_hosts_of_intel_mpi_is_read_as_its_manual_has_it(tmp_path: Path) -> None:
+    env = {"I_MPI_HYDRA_HOSTS_GROUP": "hostA[01-02],hostB,hostC[01,07-08]"}
+
+    cluster = find_allocation(lambda: INTEL_MPI, env)
+
+    assert cluster is not None
+    assert cluster.hosts == ("hostA01", "hostA02", "hostB", "hostC01", "hostC07", "hostC08")
+    assert cluster.bare_hosts == set(cluster.hosts)
+    assert cluster.given == GivenHosts(hostfile=None)
+    assert find_allocation(lambda: MPICH, env) is None
+    (tmp_path / "hosts").write_text("own\n")
+    both = env | {"I_MPI_HYDRA_HOST_FILE": str(tmp_path / "hosts")}
+    assert hosts_and_slots(find_allocation(lambda: INTEL_MPI, both)) == {"own": 1}
+
+
 def test_intel_mpis_own_variable_comes_first(tmp_path: Path) -> None:
     own, hydras = tmp_path / "own", tmp_path / "hydras"
     own.write_text("h0\n")
@@ -155,9 +175,17 @@ def test_what_is_wrong_is_named_by_its_variable(env: dict[str, str], message: st
     assert message in str(error.value)
 
 
+def test_damaged_hostfile_of_sge_is_named_by_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "pe_hostfile"
+    file.write_text("h0 4 all.q@h0 UNDEFINED\nh1\n")
+
+    with pytest.raises(InputError, match="PE_HOSTFILE:2: expected a host and its slots, got 'h1'"):
+        find_allocation(no_launcher, {"PE_HOSTFILE": str(file)})
+
+
 def test_a_hostfile_of_sge_is_a_hostfile(tmp_path: Path) -> None:
     file = tmp_path / "pe_hostfile"
-    file.write_text(PE_HOSTFILE)
+    file.write_text(f"head 0 all.q@head UNDEFINED\n{PE_HOSTFILE}")
 
     cluster = read_hostfile(file)
 

@@ -37,6 +37,13 @@ def test_open_mpi_gets_one_value_with_both_libraries() -> None:
     ]
 
 
+@pytest.mark.parametrize("option", ["--x=LD_PRELOAD=/tool.so", "-xLD_PRELOAD=/tool.so"])
+def test_open_mpi_5_takes_an_export_in_one_word(option: str) -> None:
+    assert openmpi_exports({"LD_PRELOAD": "/ours.so"}, [option, "-x", "A=1"]) == [
+        *("-x", "LD_PRELOAD=/ours.so:/tool.so", "-x", "A=1")
+    ]
+
+
 def test_a_variable_exported_by_its_name_has_the_value_of_this_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

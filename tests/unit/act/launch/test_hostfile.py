@@ -157,6 +157,9 @@ def test_a_file_is_passed_on_to_the_launchers_that_read_its_form(
     [
         ("a slots=2\r\nb slots=2\r\n", None),
         ('a slots="2"\n', None),
+        ("a slots=2 user=bob\n", None),
+        ("a slots=2 user_name=bob\n", "openmpi"),
+        ("a:2 user=bob\n", "mpich"),
         ("a:2 // c\n", None),
         ("a:2 /* c */\n", None),
         ("a // c\n", "openmpi"),

@@ -30,6 +30,10 @@ from fairlead.errors import InputError
         ("r[1-2]n[1-2]", ["r1n1", "r1n2", "r2n1", "r2n2"]),
         ("rack[0-1]_blade[0-1]\n", [f"rack{a}_blade{b}" for a in (0, 1) for b in (0, 1)]),
         ("ip-10-0-[1-2]-5,ip-10-0-9-9", ["ip-10-0-1-5", "ip-10-0-2-5", "ip-10-0-9-9"]),
+        # Each of these was given to scontrol 22.05.
+        ("n[1-2], m3", ["n1", "n2", "m3"]),
+        ("n1 n2\tn3", ["n1", "n2", "n3"]),
+        (",n1,,n2,", ["n1", "n2"]),
     ],
 )
 def test_node_list_expands_as_scontrol_show_hostnames_does(text: str, hosts: list[str]) -> None:
@@ -115,6 +119,19 @@ def test_a_heterogeneous_job_has_the_hosts_of_all_components() -> None:
     assert cluster.given is None
 
 
+def test_heterogeneous_jobs_had_other_variables_before_slurm_20() -> None:
+    pack = {
+        name.replace("HET_GROUP", "PACK_GROUP").replace("HET_SIZE", "PACK_SIZE"): value
+        for name, value in HETEROGENEOUS.items()
+    }
+
+    cluster = cluster_from_slurm(pack)
+
+    assert cluster is not None
+    assert (cluster.hosts, cluster.slots) == (("n1", "n2", "gpu7"), (4, 4, 2))
+    assert not is_reached_by_launchers(["gpu7"], pack)
+
+
 def test_launchers_reach_the_first_component_by_themselves() -> None:
     assert is_reached_by_launchers(["n1", "n2"], HETEROGENEOUS)
     assert not is_reached_by_launchers(["n1", "gpu7"], HETEROGENEOUS)
@@ -155,7 +172,8 @@ def test_outside_of_slurm_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -
         ("n1", f"1(x{'9' * 5000})", "is not understood"),
         ("n[a]", "1", "'a' is no range"),
         ("n[1-999999]", "1", "more than 100000 hosts"),
-        ("n1,,n2", "1", "a host name is missing"),
+        (",", "1", "a host name is missing"),
+        ("n[1-2,],m", "1", "'' is no range"),
         ("-x", "1", "is not usable"),
         ("n1,n1", "1(x2)", "'n1' is named twice"),
         ("n1", "x", "SLURM_TASKS_PER_NODE='x': 'x' is not understood"),

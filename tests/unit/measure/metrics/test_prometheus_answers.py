@@ -120,6 +120,79 @@ def test_interfaces_of_a_host_are_devices_of_one_port(engine: Engine) -> None:
     assert (other.port, other.values.tolist()) == ("host b", [5])
 
 
+def received(samples: list[list[Any]], **labels: str) -> tuple[dict[str, str], list[list[Any]]]:
+    return {"__name__": RECEIVED, "device": "eth0", **labels}, samples
+
+
+def test_hosts_of_a_federated_prometheus_are_those_that_it_scraped(engine: Engine) -> None:
+    # Without honor_labels: Prometheus, configuration.
+    engine.answer = result(
+        received([[1, "10"]], instance="other:9090", exported_instance="a:9100"),
+        received([[1, "20"]], instance="other:9090", exported_instance="b:9100"),
+    )
+
+    series = PrometheusSource(engine.url).read(3.0, 60.0)
+
+    assert {one.port: one.values.tolist() for one in series} == {"host a": [10], "host b": [20]}
+
+
+@pytest.mark.parametrize("label", ["host", "node", "nodename"])
+def test_label_that_all_hosts_share_names_none_of_them(engine: Engine, label: str) -> None:
+    engine.answer = result(
+        received([[1, "10"]], instance="a:9100", **{label: "cluster"}),
+        received([[1, "20"]], instance="b:9100", **{label: "cluster"}),
+    )
+
+    series = PrometheusSource(engine.url).read(3.0, 60.0)
+    chosen = PrometheusSource(engine.url, host_label=label).read(3.0, 60.0)
+
+    assert {one.port: one.values.tolist() for one in series} == {"host a": [10], "host b": [20]}
+    assert {one.port for one in chosen} == {"host cluster"}
+
+
+def test_replica_that_goes_on_counts_instead_of_one_that_has_ended(engine: Engine) -> None:
+    ended = [[at, str(at)] for at in range(0, 300, 10)]
+    going = [[at, str(at)] for at in range(350, 600, 10)]
+    engine.answer = result(
+        received(going, instance="a:9100", replica="1"),
+        received(ended, instance="a:9100", replica="0"),
+    )
+
+    (series,) = PrometheusSource(engine.url).read(600.0, 600.0)
+
+    assert series.times_s.tolist() == [at for at, _ in going]
+
+
+def test_replica_of_one_sample_has_no_rate_yet(engine: Engine) -> None:
+    engine.answer = result(
+        received([[at, "1"] for at in (0, 10, 20)], instance="a:9100", replica="0"),
+        received([[90, "1"]], instance="a:9100", replica="1"),
+    )
+
+    (series,) = PrometheusSource(engine.url).read(90.0, 600.0)
+
+    assert series.times_s.tolist() == [0, 10, 20]
+
+
+def test_series_without_an_instance_are_named_so(engine: Engine) -> None:
+    engine.answer = result(received([[1, "10"]]))
+
+    (series,) = PrometheusSource(engine.url).read(3.0, 60.0)
+
+    assert series.owner == "(no instance)"
+
+
+def test_speed_of_2_to_the_32_megabits_is_unknown(engine: Engine) -> None:
+    labels = {"__name__": "node_network_speed_bytes", "device": "eth0", "instance": "a:9100"}
+    bond = {**labels, "device": "bond0"}
+    engine.answer = result((labels, [[1, "1.25e9"]]), (bond, [[1, str(4294967295 * 125000)]]))
+
+    series = PrometheusSource(engine.url, devices=["*"]).read(3.0, 60.0)
+
+    speeds = {one.device: one.values[0] for one in series}
+    assert speeds["eth0"] == 1.25e9 and np.isnan(speeds["bond0"])
+
+
 def test_cable_of_infiniband_is_recognised_by_its_ports(engine: Engine) -> None:
     labels = {"local_guid": "0x00000a01", "local_port": "1", "remote_guid": "0x1001"}
     engine.answer = result(
@@ -135,6 +208,27 @@ def test_cable_of_infiniband_is_recognised_by_its_ports(engine: Engine) -> None:
         ("a01:1", True, Quantity.carried_bytes): 800,
         ("a01:1", False, Quantity.stalled_s): 1.0,
     }
+
+
+def test_series_without_a_port_cost_none_of_the_others(engine: Engine) -> None:
+    octets = {"__name__": "ifHCInOctets", "instance": "leaf1"}
+    bad_guid = {"__name__": "infiniband_portxmitdata_total", "local_guid": "x", "local_port": "1"}
+    engine.answer = result(
+        ({**octets, "ifIndex": "7"}, [[1, "1"]]),
+        ({**octets, "ifName": "swp1"}, [[1, "5"]]),
+        ({**octets, "ifIndex": "9"}, [[1, "1"]]),
+        (bad_guid, [[1, "1"]]),
+    )
+    source = PrometheusSource(engine.url)
+
+    (series,) = source.read(3.0, 60.0)
+
+    assert (series.port, series.values.tolist()) == ("interface leaf1 swp1", [5])
+    assert [line.removeprefix(f"{source.name}: ") for line in source.skipped] == [
+        "ifHCInOctets: its labels name no port: 'ifName' (and 1 more series)",
+        "infiniband_portxmitdata_total: its labels name no port: invalid literal for int() with "
+        "base 16: 'x'",
+    ]
 
 
 def test_tick_of_waiting_packets_is_what_the_user_says(engine: Engine) -> None:

@@ -76,6 +76,18 @@ def test_single_sample_has_no_rate() -> None:
     assert np.isnan(found.values).all() and np.isnan(found.newest_s).all()
 
 
+@pytest.mark.parametrize(
+    ("before_s", "rate_Bps"), [([15.0], 10.0), ([-45.0, 15.0], 10.0), ([-40.0], np.nan)]
+)
+def test_sample_before_a_window_counts_where_it_has_one(
+    before_s: list[float], rate_Bps: float
+) -> None:
+    # Prometheus scrapes once a minute, and the window is as long.
+    found = rate([(at, 10 * at + 1000) for at in (*before_s, 75.0)])
+
+    assert found.values == pytest.approx([rate_Bps], nan_ok=True)
+
+
 def test_no_sample_is_missing_and_not_0() -> None:
     found = means(np.full((1, 3), np.nan), np.full((1, 3), np.nan), 100.0, 60.0)
 

@@ -125,7 +125,10 @@ def test_lldp_finds_switches_rails_and_the_names_of_interfaces() -> None:
     assert {"interface leaf1 swp49", "interface spine1 swp2", "host n3"} <= set(
         topology.links.out_ports
     )
-    assert list(topology.problems) == ["idle: has no neighbour, and was left out"]
+    assert list(topology.problems) == [
+        "idle: has no neighbour, and was left out",
+        "n3 has several adapters: pairs of hosts take those that are fewest links apart, in turn",
+    ]
 
 
 def test_hosts_of_lldp_can_be_named(tmp_path: Path) -> None:
@@ -148,7 +151,7 @@ def test_leaves_whose_cables_nobody_reports_are_named(tmp_path: Path) -> None:
 
     assert hops(topology, "n1", "n2", "n4")[0][:2] == [0, 2]
     assert np.isnan(hops(topology, "n1", "n4")[0][1])
-    assert "some hosts have no known path to others" in topology.problems[0]
+    assert "some host has no path to" in topology.problems[0]
 
 
 SAMPLES = {
@@ -243,7 +246,7 @@ def test_hosts_of_two_islands_without_a_path_are_named(tmp_path: Path) -> None:
 
     assert hops(topology, "a0", "a1", "a2")[0] == [0, 2, 3]
     assert np.isnan(hops(topology, "a0", "b0")[0][1])
-    assert "some hosts have no known path to others" in topology.problems[0]
+    assert "some host has no path to" in topology.problems[0]
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_minimal_routes_take_one_cable_between_groups() -> None:
     assert topology.origin["num_groups"] == 3
     assert topology.router_of_host[topology.hosts.index("x1002c0s0b0n0")] == "x1002c0r3"
     assert list(topology.problems) == [
-        "x1001c0s2b0n0 have several adapters: pairs of hosts take those that are fewest links "
+        "x1001c0s2b0n0 has several adapters: pairs of hosts take those that are fewest links "
         "apart, in turn"
     ]
 

@@ -192,3 +192,59 @@ def test_damaged_rails_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="adapter_of_rail: names what is not there"):
         RailRoutes.from_arrays(arrays, topology.links.num_links)
+
+
+@pytest.mark.parametrize("spelling", ['"H-{0}"', '"H-0x{0}"', '"H-{1}"'])
+def test_guids_are_read_in_every_spelling(tmp_path: Path, spelling: str) -> None:
+    text = fabric(one=[("a1", "n1 mlx5_0"), ("a2", "n2 mlx5_0")], two=[("a3", "n3 mlx5_0")])
+    for guid in ("a1", "a2", "a3"):
+        text = text.replace(f'"H-{guid}"', spelling.format(guid, guid.upper()))
+
+    topology = imported(text, tmp_path)
+
+    assert (topology.hosts, topology.problems) == (("n1", "n2", "n3"), ())
+    assert "a1:1" in topology.links.out_ports
+
+
+def test_output_of_two_runs_is_one_fabric(tmp_path: Path) -> None:
+    text = fabric(one=[("a1", "n1 mlx5_0"), ("a2", "n2 mlx5_0")], two=[("a3", "n3 mlx5_0")])
+
+    once, twice = imported(text, tmp_path), imported(text + text, tmp_path)
+
+    assert twice.problems == ()
+    assert twice.links.num_links == once.links.num_links
+
+
+def test_cable_that_ibdiagnet_lists_from_both_ends_is_one(tmp_path: Path) -> None:
+    text = (GOLDEN.parent / "ibdiagnet" / "ibdiagnet2.db_csv").read_text()
+    row = "0x0c42a1030000a001,1,0x0c42a10300000001,1"
+    one, one_port, other, other_port = row.split(",")
+    (tmp_path / "f").write_text(text.replace(row, f"{row}\n{other},{other_port},{one},{one_port}"))
+
+    topology = import_topology("ibdiagnet", Given(tmp_path / "f"))
+
+    assert (topology.hosts, topology.problems) == (("n1", "n2", "n3"), ())
+
+
+def test_description_in_no_encoding_costs_nothing_else(tmp_path: Path) -> None:
+    text = fabric(one=[("a1", "n1 mlx5_0"), ("a2", "n2 mlx5_0")], two=[("a3", "n3 mlx5_0")])
+    (tmp_path / "f").write_bytes(text.encode().replace(b'"two"', b'"\xe9t\xff"'))
+
+    topology = import_topology("infiniband", Given(tmp_path / "f"))
+
+    assert (topology.hosts, topology.problems) == (("n1", "n2", "n3"), ())
+
+
+def test_host_that_lacks_one_rail_is_reached_by_the_other(tmp_path: Path) -> None:
+    # Nothing joins the two switches, and a is on the second alone.
+    text = fabric(
+        one=[("b1", "b mlx5_0"), ("c1", "c mlx5_0")],
+        two=[("a2", "a mlx5_1"), ("b2", "b mlx5_1"), ("c2", "c mlx5_1")],
+    )
+    lines = text.splitlines(keepends=True)
+    joined = "".join(line for line in lines if "spine" not in line and "[36]" not in line)
+
+    topology = imported(joined, tmp_path)
+
+    assert topology.hops()(*np.triu_indices(3, 1)).tolist() == [2, 2, 2]
+    assert not any("no path" in line for line in topology.problems)

@@ -70,6 +70,18 @@ def test_yaml_is_read_in_its_other_styles(tmp_path: Path, text: str) -> None:
     assert hops(imported(tmp_path, text, "topology.yaml")) == TWO_LEAVES
 
 
+@pytest.mark.parametrize("default", ["true", "false"])
+def test_flat_default_is_passed_over_for_one_that_says_more(tmp_path: Path, default: str) -> None:
+    text = f"- {{topology: f, cluster_default: {default}, flat: true}}\n" + ANCHORS.partition(
+        "---\n"
+    )[2].replace("cluster_default: on", "cluster_default: false")
+
+    topology = imported(tmp_path, text, "topology.yaml")
+
+    assert hops(topology) == TWO_LEAVES
+    assert topology.problems == ("topology 'f' is flat: 't' is taken",)
+
+
 def test_blocks_of_yaml_are_read(tmp_path: Path) -> None:
     text = "- topology: b\n  block: {block_sizes: [2, 4], blocks: [{block: b1, nodes: 'n[1-2]'},"
     text += " {block: b2, nodes: 'n[3-4]'}, {block: b3, nodes: 'n[5-6]'}]}\n"
@@ -85,6 +97,20 @@ def test_included_file_and_spaces_are_read(tmp_path: Path) -> None:
     text += "SwitchName=root Switches=s1,\\\r\ns2\r\n"
 
     assert hops(imported(tmp_path, text)) == TWO_LEAVES
+
+
+def test_lists_with_spaces_and_commas_at_their_ends_are_read(tmp_path: Path) -> None:
+    text = 'SwitchName=s1 Nodes="n1, n2"\nSwitchName=s2 Nodes=n[3-4],\n'
+    text += 'SwitchName=root Switches="s1 ,s2"\n'
+
+    assert hops(imported(tmp_path, text)) == TWO_LEAVES
+
+
+def test_host_of_a_switch_with_switches_is_not_lost(tmp_path: Path) -> None:
+    text = "SwitchName=s1 Nodes=n[1-2]\nSwitchName=root Switches=s1 Nodes=n[1-3]\n"
+
+    with pytest.raises(InputError, match=r"conf:2: switch 'root' has switches .* and host 'n3'"):
+        imported(tmp_path, text)
 
 
 def test_switch_below_two_others_takes_the_shorter_path(tmp_path: Path) -> None:
@@ -135,9 +161,34 @@ def test_no_route_between_parts_is_unknown(tmp_path: Path) -> None:
     assert np.isnan(hops(topology, "n1", "x1")[0][1])
 
 
+def test_leaves_of_a_fat_tree_take_one_line(tmp_path: Path) -> None:
+    text = "".join(f"SwitchName=l{leaf} Nodes=n{leaf}\n" for leaf in range(1, 5))
+    text += "SwitchName=a Switches=l[1-4]\nSwitchName=b Switches=l[1-4]\n"
+
+    topology = imported(tmp_path, text)
+
+    assert {row for rows in hops(topology) for row in rows} == {0, 4}
+    assert topology.problems == (
+        "switch 'l1' is below several switches (a, b) (and 3 more): routes take the shortest path",
+    )
+
+
+def test_node_that_a_block_names_twice_is_one(tmp_path: Path) -> None:
+    topology = imported(tmp_path, "BlockName=b Nodes=n1,n[1-2]\nBlockSizes=2\n")
+
+    assert topology.hosts == ("n1", "n2")
+
+
 def test_a_block_that_is_named_twice_is_refused_as_slurm_does(tmp_path: Path) -> None:
     file = tmp_path / "topology.conf"
     file.write_text("BlockName=b1 Nodes=n[1-2]\nBlockName=b1 Nodes=n[3-4]\nBlockSizes=2\n")
 
     with pytest.raises(InputError, match=r"topology\.conf:2: block 'b1' has already been"):
         import_topology("slurm", Given(file))
+
+
+def test_comments_may_be_in_any_encoding(tmp_path: Path) -> None:
+    file = tmp_path / "topology.conf"
+    file.write_bytes(b"# salle m\xe9ca\nSwitchName=s1 Nodes=n[1-2] # \xfc\n")
+
+    assert import_topology("slurm", Given(file)).hosts == ("n1", "n2")

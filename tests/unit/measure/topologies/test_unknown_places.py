@@ -11,6 +11,7 @@ import pytest
 from torus_files import host, interconnect
 
 import fairlead as fl
+from fairlead.errors import InputError
 from fairlead.measure.network_sources import Measuring, network_from, network_source
 from fairlead.measure.topologies.catalogue import Given, import_topology
 from fairlead.model.cluster import Cluster
@@ -189,3 +190,141 @@ def test_a_name_in_two_places_is_in_none(tmp_path: Path, kind: str) -> None:
     assert topology.hosts == ("a", "b", "w")
     assert found[frozenset("aw")] == found[frozenset("bw")] > found[frozenset("ab")]
     assert topology.problems[0] == "w is listed in two places: which of them holds is unknown"
+
+
+def labelled(**labels_of: dict[str, str]) -> str:
+    """A list of Kubernetes' nodes, as the API itself gives it: its items have no kind."""
+    items = [
+        {"metadata": {"name": name, "labels": labels}, "spec": {}}
+        for name, labels in labels_of.items()
+    ]
+    return json.dumps({"kind": "NodeList", "apiVersion": "v1", "items": items})
+
+
+@pytest.mark.parametrize("owner", ["nvidia.com", "kubernetes.io"])
+def test_blocks_below_one_spine_are_apart(tmp_path: Path, owner: str) -> None:
+    # Labels of earlier topographs: by their spine alone, all three would be neighbours.
+    def place(block: str) -> dict[str, str]:
+        levels = {"block": block, "spine": "s", "datacenter": "d"}
+        return {f"network.topology.{owner}/{level}": name for level, name in levels.items()}
+
+    found = hops(
+        imported(tmp_path, "kubernetes", labelled(a=place("1"), b=place("1"), c=place("2")))
+    )
+
+    assert found == {frozenset("ab"): 2, frozenset("ac"): 4, frozenset("bc"): 4}
+
+
+def test_nodes_of_one_spine_are_no_nearer_than_those_of_one_leaf(tmp_path: Path) -> None:
+    key = "network.topology.nvidia.com/"
+    leaf, spine = {f"{key}leaf": "l"}, {f"{key}spine": "s"}
+    both = {f"{key}leaf": "m", f"{key}spine": "t"}
+    text = labelled(a=leaf, b=leaf, c=spine, d=spine, e=both, f=both)
+    topology = imported(tmp_path, "kubernetes", text)
+
+    found = hops(topology)
+
+    pairs = {pair: found[frozenset(pair)] for pair in ("ab", "cd", "ef", "ac", "ae", "ce")}
+    assert pairs == {"ab": 2, "cd": 4, "ef": 2, "ac": 6, "ae": 6, "ce": 6}
+    assert topology.problems[-1].startswith(f"a and 1 more: no label {key}spine")
+
+
+def test_documents_of_one_yaml_are_one_list(tmp_path: Path) -> None:
+    # What two calls of kubectl printed, of Kueue's topologies and of nodes, and one node more.
+    text = "kind: Topology\nspec: {levels: [{nodeLabel: x/block}, {nodeLabel: x/rack}]}\n---\n"
+    text += "kind: List\nitems:\n"
+    for name, rack in (("a", "1"), ("b", "2")):
+        labels = f"{{x/block: k, x/rack: {rack}}}"
+        text += f"- {{kind: Node, metadata: {{name: {name}, labels: {labels}}}}}\n"
+    text += "---\nkind: Node\nmetadata: {name: c, labels: {x/block: k, x/rack: 2}}\n---\n"
+
+    found = hops(imported(tmp_path, "kubernetes", text))
+
+    assert found == {frozenset("ab"): 4, frozenset("ac"): 4, frozenset("bc"): 2}
+
+
+def test_level_that_no_node_has_is_none(tmp_path: Path) -> None:
+    def place(leaf: str) -> dict[str, str]:
+        return {f"network.topology.nvidia.com/{key}": leaf for key in ("core", "leaf")}
+
+    topology = imported(tmp_path, "kubernetes", labelled(a=place("1"), b=place("1"), c=place("2")))
+
+    assert hops(topology)[frozenset("ab")] == 2
+    assert topology.problems == ()
+
+
+def test_topology_of_hostnames_alone_says_nothing(tmp_path: Path) -> None:
+    level = {"nodeLabel": "kubernetes.io/hostname"}
+    document = json.loads(labelled(a={"kubernetes.io/hostname": "a"}))
+    document["items"].append({"kind": "Topology", "spec": {"levels": [level]}})
+
+    with pytest.raises(InputError, match="no node has a label of a known topology"):
+        imported(tmp_path, "kubernetes", json.dumps(document))
+
+
+def test_upper_layers_are_those_of_others_on_the_switch(tmp_path: Path) -> None:
+    layers = {"a": ["l1", "s1", "c"], "b": ["l2", "s1"], "c": ["l3", "s2", "c"], "d": ["l1"]}
+    instances = [{"id": name, "network_layers": above} for name, above in layers.items()]
+
+    topology = imported(tmp_path, "topograph", json.dumps({"instances": instances}))
+
+    found = hops(topology)
+    assert (found[frozenset("ad")], found[frozenset("ab")], found[frozenset("bc")]) == (2, 4, 6)
+    assert topology.problems == ()
+
+
+def by_lldp(switches_of: dict[str, list[str]]) -> str:
+    """What lldpctl printed on hosts with a cable to each of their switches."""
+    return json.dumps(
+        {
+            host: {
+                "lldp": {
+                    "interface": [
+                        {
+                            f"eth{index}": {
+                                "chassis": {switch: {"id": {"type": "mac", "value": switch}}},
+                                "port": {"id": {"type": "ifname", "value": f"swp-{host}"}},
+                            }
+                        }
+                        for index, switch in enumerate(switches)
+                    ]
+                }
+            }
+            for host, switches in switches_of.items()
+        }
+    )
+
+
+def test_rails_that_nothing_joins_leave_no_host_without_a_path(tmp_path: Path) -> None:
+    topology = imported(tmp_path, "lldp", by_lldp({host: ["rail0", "rail1"] for host in "abcd"}))
+
+    assert set(hops(topology).values()) == {2}
+    assert topology.problems == (
+        "a and 3 more have several adapters: pairs of hosts take those that are fewest links "
+        "apart, in turn",
+    )
+
+
+def test_physical_hosts_of_googles_older_documents_are_places(tmp_path: Path) -> None:
+    # Compute Engine's reference: "formatted as follows: blockId/subBlockId/hostId".
+    at = {"a": "/b1/s1/h1", "b": "/b1/s1/h2", "c": "/b1/s2/h3", "d": "/b2/s1/h1", "u": None}
+    machines = [
+        {"name": name, "resourceStatus": {"physicalHost": place}} for name, place in at.items()
+    ]
+
+    found = hops(imported(tmp_path, "gcp", json.dumps(machines)))
+
+    near = {name: found[frozenset(f"a{name}")] for name in "bcdu"}
+    assert near == {"b": 4, "c": 6, "d": 8, "u": 8}
+
+
+def test_fault_domains_of_azure_are_numbers_too(tmp_path: Path) -> None:
+    def compute(domain: int | str) -> dict[str, object]:
+        return {"location": "w", "placementGroupId": "p", "platformFaultDomain": domain}
+
+    text = json.dumps({"a": compute(0), "b": compute("0"), "c": compute(1)})
+    topology = imported(tmp_path, "azure", text)
+
+    found = hops(topology)
+    assert (found[frozenset("ab")], found[frozenset("ac")]) == (2, 4)
+    assert topology.problems == ()
