@@ -6,7 +6,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import datetime
-import json
 import os
 import shutil
 import signal
@@ -21,6 +20,7 @@ from fairlead.errors import Error, InputError
 from fairlead.files.archive import write_text
 from fairlead.files.own_files import require_own
 from fairlead.files.pruning import prune_oldest
+from fairlead.files.system_text import dump_json
 
 NETWORK = "network.net.npz"
 """The network between the hosts, as it was measured or given."""
@@ -127,7 +127,7 @@ class RunDirectory:
         """Add a step with its facts to the record, and write the record."""
         at_s = round(time.monotonic() - self._started, 3)
         self._record["steps"].append({"step": step, "at_s": at_s, **facts})
-        text = json.dumps(self._record, indent=2, default=str) + "\n"
+        text = dump_json(self._record) + "\n"
         with self.tolerate_failures():
             write_text(self.file(RECORD), text)
 

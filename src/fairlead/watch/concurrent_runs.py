@@ -26,6 +26,7 @@ from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
 from fairlead.files.own_files import require_own
 from fairlead.files.run_directory import state_folder
+from fairlead.files.system_text import SystemText
 
 __all__ = ["ConcurrentRuns", "announce_run"]
 
@@ -46,7 +47,7 @@ class _Run(pydantic.BaseModel, extra="forbid"):
     started: int
     hosts: tuple[str, ...]
     cloud: str
-    program: str
+    program: SystemText
 
 
 class ConcurrentRuns:

@@ -91,3 +91,8 @@ def test_what_was_met_and_has_ended_can_be_forgotten() -> None:
         assert long.has_met()
         long.forget_ended()
         assert not long.has_met()
+
+
+def test_a_program_whose_name_is_not_utf_8_is_seen_by_others() -> None:
+    with announce_run(["a"], os.fsdecode(b"gr\xf6\xdfe")), announce_run(["a"], "own") as own:
+        assert own.others() == [r"gr\udcf6\udcdfe"]
