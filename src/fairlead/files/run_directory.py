@@ -18,6 +18,7 @@ from typing import Any
 
 from fairlead.errors import Error, InputError
 from fairlead.files.archive import write_text
+from fairlead.files.base_folders import base_folder
 from fairlead.files.own_files import require_own
 from fairlead.files.pruning import prune_oldest
 from fairlead.files.system_text import dump_json
@@ -208,14 +209,12 @@ def exit_code_of(error: BaseException) -> int:
 
 def state_folder() -> Path:
     """Where runs are kept: $XDG_STATE_HOME/fairlead."""
-    root = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(root) / "fairlead"
+    return base_folder("XDG_STATE_HOME", ".local/state") / "fairlead"
 
 
 def cache_folder() -> Path:
     """Where measurements are kept for later runs: $XDG_CACHE_HOME/fairlead."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "fairlead"
+    return base_folder("XDG_CACHE_HOME", ".cache") / "fairlead"
 
 
 def _claim(record: Path) -> bool:
