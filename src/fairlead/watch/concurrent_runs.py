@@ -69,8 +69,12 @@ class ConcurrentRuns:
         """Whether there is another run now, or was one since this run began."""
         if self._own is None:
             return False
-        marks = _marks(self._own)
-        return bool(self.others()) or (marks.is_dir() and any(marks.iterdir()))
+        if self.others():
+            return True
+        try:
+            return any(_marks(self._own).iterdir())
+        except OSError:  # Nobody has left one, or the store is not there any more.
+            return False
 
     def forget_ended(self) -> None:
         """Count no more those that have ended by now: from now on another program is timed."""
@@ -138,8 +142,9 @@ def announce_run(
 
 def _beat(own: Path, ended: threading.Event) -> None:
     while not ended.wait(BEAT_S):
+        # Not touch(), which would make a file that is removed at this moment anew.
         with contextlib.suppress(OSError):
-            own.touch()
+            os.utime(own)
 
 
 def _marks(path: Path) -> Path:
@@ -171,8 +176,14 @@ def _start_ticks(pid: int) -> int:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove what runs have left that were killed, and are too old to be under way."""
+    """Remove what runs have left that were killed, and are too old to be under way.
+
+    The marks of a run are as old as the last one, and stay as long as its file, which it touches.
+    """
     for path in folder.iterdir():
         with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > FORGOTTEN_S:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            is_old = time.time() - path.stat().st_mtime > FORGOTTEN_S
+            if is_old and path.is_dir() and not path.with_suffix(".json").exists():
+                shutil.rmtree(path)
+            elif is_old and path.is_file():
+                path.unlink()
