@@ -94,8 +94,11 @@ def load_run(folder: Path, source: str | None = None) -> WatchedRun:
         source: Where the network is observed; None: where the run had it from.
 
     Raises:
-        InputError: Nothing is decided there yet, or its network was given as a file.
+        InputError: It is not the folder of a run, nothing is decided there yet, or its network was
+            given as a file.
     """
+    if not (folder / run_directory.RECORD).is_file():
+        raise InputError(f"{folder}: not the folder of a run; fairlead runs lists yours")
     steps = load_steps(folder)
     if "decision" not in steps:
         raise InputError(f"{folder}: has no plan to watch: nothing is decided there yet")

@@ -135,3 +135,8 @@ def test_view_shows_pairs_hosts_and_links(tmp_path: Path) -> None:
     assert ["a", "40", "%"] in shown
     assert ["0,0,0", "X+", "to", "1,0,0", "X-", "83", "%", "-"] in shown
     assert json.loads(json.dumps(watch_view.facts(now)))["is_stale"]
+
+
+def test_another_folder_is_refused_with_what_lists_runs(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"{tmp_path}: not the folder of a run; fairlead runs"):
+        load_run(tmp_path)
