@@ -112,9 +112,9 @@ def _banner(library: str) -> str:
     try:
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _ASK, library],
-            check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            check=False, stdin=subprocess.DEVNULL, capture_output=True,
             timeout=_ANSWER_S, env=env,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return ""
-    return done.stdout
+    return done.stdout.decode("utf-8", "replace")
