@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["list_libraries"]
+__all__ = ["files_of_libraries", "list_libraries"]
+
+# A folder may have blanks in its name; what the loader does not find has "not found" here.
+_FILE = re.compile(r"^\s*(\S+) => (/.+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 
 
 def list_libraries(program: Path | str, env: Mapping[str, str] | None = None) -> str:
@@ -31,3 +35,8 @@ def list_libraries(program: Path | str, env: Mapping[str, str] | None = None) ->
         return ""
     # Folders of libraries may have any name.
     return os.fsdecode(done.stdout)
+
+
+def files_of_libraries(listed: str) -> dict[str, Path]:
+    """The file of each library by its name, from what `list_libraries` returns."""
+    return {name: Path(file) for name, file in _FILE.findall(listed)}
