@@ -116,7 +116,9 @@ def run(
     for feature in FEATURES:
         feature.check(request)
     with contextlib.ExitStack() as until_end:
-        alongside = until_end.enter_context(announce_to_others(request, narrator))
+        alongside = until_end.enter_context(
+            announce_to_others(request.cluster.hosts, request.name, narrator)
+        )
         with probe_program_for(request) as probe_program:
             try:
                 session = prepare(
