@@ -27,6 +27,7 @@ from fairlead.act.launch import Launcher
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
+from fairlead.files.lookup import list_files
 from fairlead.files.pruning import prune_oldest
 from fairlead.files.run_directory import cache_folder
 from fairlead.files.system_text import SystemText, in_utf8
@@ -279,7 +280,7 @@ def remember_input(
 def forget_inputs(is_meant: Callable[[KnownInput], bool]) -> int:
     """Remove these inputs of any program, with their traffic; how many there were."""
     count = 0
-    for folder in (cache_folder() / "inputs").glob("*"):
+    for folder in list_files(cache_folder() / "inputs", "*"):
         for one in list(_read_all(folder)):
             if is_meant(one):
                 _remove(folder, one)
@@ -317,7 +318,7 @@ def _is_executable(word: str) -> bool:
 
 def _read_all(folder: Path) -> Iterator[KnownInput]:
     """Files that cannot be read, or are of another version, count as missing."""
-    for path in folder.glob("*.json"):
+    for path in list_files(folder, "*.json"):
         with contextlib.suppress(InputError):
             yield read_json(path, KnownInput)
 

@@ -24,6 +24,7 @@ import pydantic
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
+from fairlead.files.lookup import list_files
 from fairlead.files.own_files import require_own
 from fairlead.files.run_directory import state_folder
 from fairlead.files.system_text import SystemText
@@ -91,7 +92,7 @@ class ConcurrentRuns:
     def _find_running(self) -> Iterator[tuple[Path, _Run]]:
         if self._own is None:
             return
-        for path in self._own.parent.glob("*.json"):
+        for path in list_files(self._own.parent, "*.json"):
             if path == self._own:
                 continue
             with contextlib.suppress(InputError, OSError):

@@ -202,3 +202,16 @@ def test_an_input_that_is_not_utf_8_is_known_again(
     (known,) = earlier_inputs(words, OPEN_MPI)
     assert known.has_arguments(words[1:])
     assert not known.has_arguments(["other.dat"])
+
+
+def test_a_run_goes_on_where_nothing_that_is_kept_can_be_looked_up(
+    narrator: RecordingNarrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, f"/tmp/{300 * 'x'}")
+
+    log = log_of(tmp_path, narrator, traced_s=10.0)
+
+    assert log.kept.runs == ()
+    (line,) = narrator.lines
+    assert line.startswith("the time of this run is not recorded: ")
