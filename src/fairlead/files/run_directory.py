@@ -20,6 +20,7 @@ from fairlead.errors import Error, InputError
 from fairlead.files.archive import write_text
 from fairlead.files.base_folders import base_folder
 from fairlead.files.own_files import require_own
+from fairlead.files.process_identity import ProcessIdentity
 from fairlead.files.pruning import prune_oldest
 from fairlead.files.system_text import dump_json
 
@@ -94,6 +95,7 @@ class RunDirectory:
             "kind": "run",
             "version": 1,
             "command": sys.argv,
+            "process": ProcessIdentity.own()._asdict(),
             "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "steps": [],
         }

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import threading
 import time
 import uuid
@@ -26,6 +25,7 @@ from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
 from fairlead.files.lookup import list_files
 from fairlead.files.own_files import require_own
+from fairlead.files.process_identity import ProcessIdentity
 from fairlead.files.run_directory import state_folder
 from fairlead.files.system_text import SystemText
 
@@ -115,9 +115,7 @@ def announce_run(
     folder = state_folder() / "running"
     own = folder / f"{uuid.uuid4().hex[:16]}.json"
     run = _Run(
-        machine=socket.gethostname(),
-        pid=os.getpid(),
-        started=_start_ticks(os.getpid()),
+        **ProcessIdentity.own()._asdict(),
         hosts=tuple(hosts),
         cloud=json.dumps(list(cloud_facts)),
         program=program,
@@ -161,19 +159,10 @@ def _leave_mark(path: Path, own: Path | None) -> None:
 
 
 def _is_alive(run: _Run, path: Path) -> bool:
-    if run.machine == socket.gethostname():
-        return _start_ticks(run.pid) == run.started != 0
+    process = ProcessIdentity(run.machine, run.pid, run.started)
+    if process.is_here:
+        return process.is_running
     return time.time() - path.stat().st_mtime < SILENT_S
-
-
-def _start_ticks(pid: int) -> int:
-    """When a process of this machine started, in clock ticks since boot; 0 where it is gone."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return 0
-    # The name in parentheses may hold blanks; 22 is the field's number (proc(5)).
-    return int(text.rpartition(")")[2].split()[22 - 3])
 
 
 def _remove_abandoned(folder: Path) -> None:
