@@ -11,10 +11,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import fairlead as fl
+from fairlead.act.launch import AllFinished, Finished
+from fairlead.act.launch.mpich import Mpich
 from fairlead.cli import app
 from fairlead.flows.jobs.flow import JobsRequest, run_jobs
 from fairlead.flows.jobs.jobs_file import JobEntry
 from fairlead.narrator import Narrator
+from fairlead.watch.concurrent_runs import announce_run
 
 JOB = '[[jobs]]\nprogram = "./ring"\nranks = 4\ntraffic = "ring.npz"\n'
 
@@ -108,3 +111,21 @@ def test_hosts_may_be_spelled_as_mpiruns_on_either_side_of_the_file() -> None:
     for words in (["-machinefile", "gone", "jobs.toml"], ["jobs.toml", "-machinefile", "gone"]):
         said = CliRunner().invoke(app, ["jobs", "run", *words])
         assert "gone: hostfile cannot be read" in str(said.exception)
+
+
+def test_other_runs_on_the_hosts_know_of_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    launcher = Mpich(Path("mpirun"), (4, 0, 2))
+    monkeypatch.setattr("fairlead.flows.jobs.flow.detect", lambda *_all: launcher)
+    seen: list[list[str]] = []
+
+    def run_concurrently(*_all: object, **_more: object) -> AllFinished:
+        with announce_run(["h1"], "other") as other:
+            seen.append(other.others())
+        return AllFinished((Finished(0, 1.0),), 0)
+
+    monkeypatch.setattr("fairlead.flows.jobs.flow.launch.run_concurrently", run_concurrently)
+    job = JobEntry(program="./ring", ranks=4, traffic=Path("ring.npz"))
+    request = JobsRequest([job], fl.Cluster.uniform(("h0", "h1"), slots=2))
+
+    assert run_jobs(request, Narrator(), lambda *_mapped: None, lambda *_line: None) == 0
+    assert seen == [["jobs"]]

@@ -60,6 +60,16 @@ def rows(said: Result) -> list[list[str]]:
     return [line.split() for line in said.stdout.splitlines() if not line.startswith(" ")]
 
 
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_row_is_one_line_on_any_width(columns: int, runs: Path) -> None:
+    name = f"20261201-115355-{60 * 's'}"
+    kept = {"method": "optimize", "kept_launcher_placement": True}
+    leave_run(runs / name, decision=kept, end={"exit_code": 0, "seconds": 0.25})
+
+    row = rows(fairlead("runs", columns=columns))[1]
+    assert (row[0], row[-1]) == (name, "done")
+
+
 def test_each_run_is_a_row_with_its_placement_times_and_end(runs: Path) -> None:
     moved = {"method": "optimize", "kept_launcher_placement": False, "predicted_s": 2.0}
     moved["gain"] = {"ratio": 0.46, "low_ratio": 0.4, "high_ratio": 0.5, "loss_risk": 0.0}

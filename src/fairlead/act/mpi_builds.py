@@ -17,6 +17,7 @@ import pydantic
 from fairlead.act.launch import Launcher, SchedulerLauncher
 from fairlead.act.launch.mpi_library import is_standard, library_folder
 from fairlead.errors import InputError, LaunchError
+from fairlead.files.base_folders import base_folder
 from fairlead.files.json_files import read_json
 from fairlead.files.package_folders import found_in_package, mpi_sources_digest
 
@@ -141,8 +142,7 @@ def list_builds(folders: Iterable[Path] | None = None) -> list[MpiBuild]:
 
 def user_folder() -> Path:
     """Where `fairlead mpi add` puts what it builds."""
-    data_home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(data_home) / "fairlead" / "mpi"
+    return base_folder("XDG_DATA_HOME", ".local/share") / "fairlead" / "mpi"
 
 
 def environment_folder() -> Path:

@@ -19,6 +19,7 @@ import typer
 from fairlead import user_signals
 from fairlead.cli.help import App, HelpGroup
 from fairlead.cli.late_imports import import_late
+from fairlead.cli.standard_streams import prepare_streams
 from fairlead.cli.terminal_safe import terminal_safe
 from fairlead.errors import Error
 
@@ -89,6 +90,7 @@ app = App(
 
 def main(run: Callable[[], object] = app) -> None:
     """Run the command line; errors become one line on stderr and their exit code, mostly 1."""
+    prepare_streams()
     import_late()
     user_signals.ignore_those_for_programs()
     if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:

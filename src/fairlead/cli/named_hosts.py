@@ -14,6 +14,7 @@ import typer
 from fairlead.act.launch import parse_hostfile, read_hostfile
 from fairlead.act.launch.host_names import names_of_this_machine
 from fairlead.errors import InputError
+from fairlead.files.lookup import is_file
 from fairlead.flows.request import find_allocation_of
 from fairlead.model.cluster import Cluster
 
@@ -75,7 +76,7 @@ def parse_cluster(text: str) -> Cluster:
         InputError: The hostfile is missing, either is not understood, or two names mean this
             machine.
     """
-    if Path(text).is_file() or not ("," in text or ":" in text):
+    if is_file(text) or not ("," in text or ":" in text):
         return _require_one_name(read_hostfile(text))
     return _require_one_name(parse_hostfile(text.replace(",", "\n"), "--cluster"))
 

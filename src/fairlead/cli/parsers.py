@@ -49,16 +49,21 @@ def several_of(names: Iterable[str]) -> Callable[[str], str]:
     return lambda text: ",".join(parse(name.strip()) for name in text.split(","))
 
 
+def _number(text: str) -> float:
+    """The number in a text; `nan`, which is in no range, where there is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 def above_zero(text: str) -> float:
     """The number of an option's text.
 
     Raises:
         BadParameter: It is not a number, or not above 0.
     """
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
+    number = _number(text)
     if not (math.isfinite(number) and number > 0):
         raise typer.BadParameter(f"expected a number > 0, got {text!r}")
     return number
@@ -82,10 +87,8 @@ def relay_zones(text: str) -> tuple[float, float]:
     Raises:
         InputError: These are not two numbers from 1, or the second is less than the first.
     """
-    try:
-        medium, high = (float(part) for part in text.split(","))
-    except ValueError:
-        medium = high = math.nan
+    parts = text.split(",")
+    medium, high = map(_number, parts if len(parts) == 2 else ("", ""))
     if not 1 <= medium <= high < math.inf:
         raise InputError(f"expected MEDIUM,HIGH with 1 <= MEDIUM <= HIGH, got {text!r}")
     return medium, high
@@ -111,10 +114,7 @@ def drift_ratio(text: str) -> float | None:
     """
     if text == "never":
         return None
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
+    number = _number(text)
     if not 0.01 <= number < math.inf:
         raise InputError(f"expected a number of at least 0.01, or never, got {text!r}")
     return number
@@ -126,10 +126,7 @@ def probability(text: str) -> float:
     Raises:
         InputError: It is not one.
     """
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
+    number = _number(text)
     if not 0 <= number <= 1:
         raise InputError(f"expected a number in 0..1, got {text!r}")
     return number
@@ -148,7 +145,11 @@ def grid_sizes(text: str) -> tuple[int, ...]:
 
 
 def split_arguments(text: str) -> tuple[str, ...]:
-    """Split a string of arguments as a shell would."""
+    """Split a string of arguments as a shell would.
+
+    Raises:
+        BadParameter: A quotation in it is not closed.
+    """
     try:
         return tuple(shlex.split(text))
     except ValueError as error:

@@ -86,7 +86,7 @@ class LauncherOptions(OptionGroup):
         """The same for the flows.
 
         Raises:
-            InputError: The arguments have an open quotation.
+            BadParameter: The arguments have an open quotation.
         """
         return LauncherRequest(self.mpirun, split_arguments(self.launcher_args))
 

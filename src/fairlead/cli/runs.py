@@ -70,7 +70,8 @@ def runs(
     if not found:
         warn(f"{where}: no runs yet")
         return
-    stdout.print(runs_view.view(found[-last:], stdout.width))
+    # Whole lines also for a pipe, which has no width: what is wider is wrapped by the terminal.
+    stdout.print(runs_view.view(found[-last:], stdout.width), soft_wrap=True)
     for run in found[-last:]:
         if run.problem is not None:
             warn(run.problem)

@@ -9,7 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,17 @@ _IN_JSON = {
 }
 
 
+class _Form(NamedTuple):
+    """How what is written becomes bytes, as `open` takes it."""
+
+    encoding: str | None
+    errors: str | None
+
+
+_BYTES = _Form(None, None)
+_TEXT = _Form("utf-8", "backslashreplace")
+
+
 @contextlib.contextmanager
 def replace_file(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary file next to `path` that is renamed to it only if the block succeeds.
@@ -37,30 +48,31 @@ def replace_file(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
 
     Args:
         path: The file to write.
-        mode: "w" for text in UTF-8, "wb" for bytes.
+        mode: "w" for text in UTF-8, with names that are not UTF-8 as `system_text.in_utf8` has
+            them; "wb" for bytes.
 
     Raises:
         InputError: The folder is missing, or the disk is full or not writable.
     """
     path = Path(path)
-    encoding = None if "b" in mode else "utf-8"
+    form = _BYTES if "b" in mode else _TEXT
     try:
         if path.exists() and not path.is_file():
-            with path.open(mode, encoding=encoding) as stream:
+            with path.open(mode, encoding=form.encoding, errors=form.errors) as stream:
                 yield stream
         else:
-            with _neighbour(Path(os.path.realpath(path)), mode, encoding) as stream:
+            with _neighbour(Path(os.path.realpath(path)), mode, form) as stream:
                 yield stream
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
-def _neighbour(path: Path, mode: str, encoding: str | None) -> Iterator[IO[Any]]:
+def _neighbour(path: Path, mode: str, form: _Form) -> Iterator[IO[Any]]:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     temporary = Path(name)
     try:
-        with os.fdopen(handle, mode, encoding=encoding) as stream:
+        with os.fdopen(handle, mode, encoding=form.encoding, errors=form.errors) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -7,6 +7,8 @@ import contextlib
 import shutil
 from pathlib import Path
 
+from fairlead.files.lookup import list_files
+
 __all__ = ["prune_oldest"]
 
 SLACK_RATIO = 1.1
@@ -18,7 +20,7 @@ def prune_oldest(folder: Path, pattern: str, most: int) -> None:
 
     Other processes may write and remove at the same time; what cannot be removed stays.
     """
-    found = list(folder.glob(pattern))
+    found = list_files(folder, pattern)
     if len(found) <= SLACK_RATIO * most:
         return
     dated = []

@@ -6,7 +6,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import datetime
-import json
 import os
 import shutil
 import signal
@@ -19,8 +18,11 @@ from typing import Any
 
 from fairlead.errors import Error, InputError
 from fairlead.files.archive import write_text
+from fairlead.files.base_folders import base_folder
 from fairlead.files.own_files import require_own
+from fairlead.files.process_identity import ProcessIdentity
 from fairlead.files.pruning import prune_oldest
+from fairlead.files.system_text import dump_json
 
 NETWORK = "network.net.npz"
 """The network between the hosts, as it was measured or given."""
@@ -93,6 +95,7 @@ class RunDirectory:
             "kind": "run",
             "version": 1,
             "command": sys.argv,
+            "process": ProcessIdentity.own()._asdict(),
             "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "steps": [],
         }
@@ -127,7 +130,7 @@ class RunDirectory:
         """Add a step with its facts to the record, and write the record."""
         at_s = round(time.monotonic() - self._started, 3)
         self._record["steps"].append({"step": step, "at_s": at_s, **facts})
-        text = json.dumps(self._record, indent=2, default=str) + "\n"
+        text = dump_json(self._record) + "\n"
         with self.tolerate_failures():
             write_text(self.file(RECORD), text)
 
@@ -208,14 +211,12 @@ def exit_code_of(error: BaseException) -> int:
 
 def state_folder() -> Path:
     """Where runs are kept: $XDG_STATE_HOME/fairlead."""
-    root = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(root) / "fairlead"
+    return base_folder("XDG_STATE_HOME", ".local/state") / "fairlead"
 
 
 def cache_folder() -> Path:
     """Where measurements are kept for later runs: $XDG_CACHE_HOME/fairlead."""
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "fairlead"
+    return base_folder("XDG_CACHE_HOME", ".cache") / "fairlead"
 
 
 def _claim(record: Path) -> bool:

@@ -171,6 +171,11 @@ class Request:
     directory: Path | None = None
 
     @property
+    def name(self) -> str:
+        """Name of the program, for people."""
+        return Path(self.program[0]).name
+
+    @property
     def is_relay_asked_for(self) -> bool:
         """Whether the user said that messages are to be relayed."""
         return self.relays is not None and self.relays.mode == "always"

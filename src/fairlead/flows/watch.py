@@ -23,7 +23,7 @@ from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
-from fairlead.watch.past_runs import load_cluster, load_steps
+from fairlead.watch.past_runs import has_run_ended, load_cluster, load_steps
 from fairlead.watch.plan_watch import PlanWatcher, program_rates
 from fairlead.watch.stale import is_stale, mark_stale
 
@@ -63,8 +63,8 @@ class WatchedRun:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the program has ended."""
-        return "end" in load_steps(self.folder)
+        """Whether the run has ended."""
+        return has_run_ended(self.folder)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,8 +94,11 @@ def load_run(folder: Path, source: str | None = None) -> WatchedRun:
         source: Where the network is observed; None: where the run had it from.
 
     Raises:
-        InputError: Nothing is decided there yet, or its network was given as a file.
+        InputError: It is not the folder of a run, nothing is decided there yet, or its network was
+            given as a file.
     """
+    if not (folder / run_directory.RECORD).is_file():
+        raise InputError(f"{folder}: not the folder of a run; fairlead runs lists yours")
     steps = load_steps(folder)
     if "decision" not in steps:
         raise InputError(f"{folder}: has no plan to watch: nothing is decided there yet")

@@ -27,8 +27,10 @@ from fairlead.act.launch import Launcher
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
+from fairlead.files.lookup import list_files
 from fairlead.files.pruning import prune_oldest
 from fairlead.files.run_directory import cache_folder
+from fairlead.files.system_text import SystemText, in_utf8
 from fairlead.measure.known_traffic import MOST_DIFFERENCE
 from fairlead.measure.profile_cache import (
     build_of,
@@ -84,7 +86,7 @@ class Guess(pydantic.BaseModel, frozen=True, extra="forbid"):
         difference: Total variation distance of both traffics: 0 alike, 1 disjoint.
     """
 
-    arguments: tuple[str, ...]
+    arguments: tuple[SystemText, ...]
     num_ranks: Ranks
     difference: Ratio
 
@@ -103,7 +105,7 @@ class KnownInput(pydantic.BaseModel, frozen=True, extra="forbid"):
 
     kind: Literal["input"] = "input"
     version: Literal[1] = 1
-    program: tuple[str, ...]
+    program: tuple[SystemText, ...]
     num_ranks: Ranks
     build: tuple[int, int]
     traffic: Annotated[str, pydantic.Field(pattern=r"^[0-9a-f]{24}\.traffic\.npz$")]
@@ -114,6 +116,10 @@ class KnownInput(pydantic.BaseModel, frozen=True, extra="forbid"):
     def arguments(self) -> tuple[str, ...]:
         """What follows the program."""
         return self.program[1:]
+
+    def has_arguments(self, arguments: Sequence[str]) -> bool:
+        """Whether its arguments are these, as the user gave them."""
+        return self.arguments == tuple(map(in_utf8, arguments))
 
     def load(self) -> Traffic:
         """Its traffic.
@@ -179,7 +185,8 @@ def earlier_inputs(program: Sequence[str], launcher: Launcher) -> list[KnownInpu
     others, then the latest.
     """
     found = sorted(_read_all(inputs_folder(program, launcher)), key=_age, reverse=True)
-    return sorted(found, key=lambda one: argument_distance(one.arguments, program[1:]))
+    arguments = tuple(map(in_utf8, program[1:]))
+    return sorted(found, key=lambda one: argument_distance(one.arguments, arguments))
 
 
 def earlier_build(
@@ -195,10 +202,11 @@ def earlier_build(
     Returns:
         None without another build, or where the traffic was seen to have changed with this one.
     """
+    words = tuple(map(in_utf8, program))
     same = [
         one
         for one in earlier_inputs(program, launcher)
-        if one.program == tuple(program) and one.num_ranks == num_ranks
+        if one.program == words and one.num_ranks == num_ranks
     ]
     current = build_of(program)
     for one in same:
@@ -272,7 +280,7 @@ def remember_input(
 def forget_inputs(is_meant: Callable[[KnownInput], bool]) -> int:
     """Remove these inputs of any program, with their traffic; how many there were."""
     count = 0
-    for folder in (cache_folder() / "inputs").glob("*"):
+    for folder in list_files(cache_folder() / "inputs", "*"):
         for one in list(_read_all(folder)):
             if is_meant(one):
                 _remove(folder, one)
@@ -310,7 +318,7 @@ def _is_executable(word: str) -> bool:
 
 def _read_all(folder: Path) -> Iterator[KnownInput]:
     """Files that cannot be read, or are of another version, count as missing."""
-    for path in folder.glob("*.json"):
+    for path in list_files(folder, "*.json"):
         with contextlib.suppress(InputError):
             yield read_json(path, KnownInput)
 

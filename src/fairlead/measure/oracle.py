@@ -160,7 +160,11 @@ def ask_for_tasks(url: str, options: Mapping[str, str], question: Mapping[str, A
         headers=_headers(), body=question, timeout_s=TASKS_S, whole_s=TASKS_S,
     )  # fmt: skip
     tasks = answer.get("task_of_process") if isinstance(answer, dict) else None
-    if not isinstance(tasks, list) or sorted(tasks) != sorted(question["task_of_process"]):
+    if (
+        not isinstance(tasks, list)
+        or not all(isinstance(task, int) for task in tasks)
+        or sorted(tasks) != sorted(question["task_of_process"])
+    ):
         raise InputError(f"{url}: its answer gives not each task to one process")
     return tasks
 

@@ -213,8 +213,9 @@ def forget_traffic(name: str) -> None:
 def _kept_inputs(path: Path) -> Stamps | None:
     """The files among the arguments that the traced run did not change; None without such a run."""
     try:
-        return _Inputs.validate_json(_inputs_path(path).read_bytes())
-    except (OSError, pydantic.ValidationError):
+        # By `json`, which keeps names that are not UTF-8 (PEP 383): they are looked up again.
+        return _Inputs.validate_python(json.loads(_inputs_path(path).read_bytes()))
+    except (OSError, ValueError):  # A ValueError is damaged JSON, or another content.
         return None
 
 

@@ -187,7 +187,7 @@ def _origins(files: RunFiles) -> str:
     if files.traffic is not None:
         parts.append(f"<h3>Traffic</h3>{facts(traffic_lines(files.traffic))}")
     if files.comparison is not None:
-        parts.append(f"<h3>Comparison</h3>{facts(_comparisonfacts(files.comparison))}")
+        parts.append(f"<h3>Comparison</h3>{facts(_comparison_facts(files.comparison))}")
     if files.placement is not None:
         origin = {"method": files.placement.method, **files.placement.origin}
         parts.append(f"<h3>Placement</h3>{facts(origin_lines(origin))}")
@@ -197,7 +197,7 @@ def _origins(files: RunFiles) -> str:
     return "".join(parts)
 
 
-def _comparisonfacts(comparison: Comparison) -> list[tuple[str, str]]:
+def _comparison_facts(comparison: Comparison) -> list[tuple[str, str]]:
     return [
         ("program", " ".join(comparison.program)),
         ("when", comparison.when.isoformat(timespec="seconds")),

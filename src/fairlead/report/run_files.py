@@ -65,9 +65,9 @@ class RunFiles:
                 raise InputError(f"{path}: a second {field}; a report shows one")
             found[field] = content
         folder = paths if isinstance(paths, Path) else paths[0] if len(paths) == 1 else None
-        history = history_of(folder) if folder is not None and folder.is_dir() else ()
-        is_run = folder is not None and folder.is_dir()
-        steps = _steps_of(folder) if folder is not None and is_run else {}
+        run = folder if folder is not None and folder.is_dir() else None
+        history = () if run is None else history_of(run)
+        steps = {} if run is None else _steps_of(run)
         files = cls(**found, history=history, steps=steps)  # type: ignore[arg-type]
         files._require_same_ranks()
         return files

@@ -35,7 +35,7 @@ def view(runs: Sequence[PastRun], width: int) -> RenderableType:
 
     Args:
         runs: The runs.
-        width: Columns of the terminal; the figures fit 80, and longer lines are wrapped.
+        width: Columns of the terminal; the figures fit 80, and longer programs are wrapped.
     """
     size = max((len(run.folder.name) for run in runs), default=0)
     names = ("ranks", "hosts", "placement", "expected", "saves", "took", "end")

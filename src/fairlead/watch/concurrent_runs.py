@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import threading
 import time
 import uuid
@@ -24,8 +23,11 @@ import pydantic
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
+from fairlead.files.lookup import list_files
 from fairlead.files.own_files import require_own
+from fairlead.files.process_identity import ProcessIdentity
 from fairlead.files.run_directory import state_folder
+from fairlead.files.system_text import SystemText
 
 __all__ = ["ConcurrentRuns", "announce_run"]
 
@@ -46,7 +48,7 @@ class _Run(pydantic.BaseModel, extra="forbid"):
     started: int
     hosts: tuple[str, ...]
     cloud: str
-    program: str
+    program: SystemText
 
 
 class ConcurrentRuns:
@@ -68,8 +70,12 @@ class ConcurrentRuns:
         """Whether there is another run now, or was one since this run began."""
         if self._own is None:
             return False
-        marks = _marks(self._own)
-        return bool(self.others()) or (marks.is_dir() and any(marks.iterdir()))
+        if self.others():
+            return True
+        try:
+            return any(_marks(self._own).iterdir())
+        except OSError:  # Nobody has left one, or the store is not there any more.
+            return False
 
     def forget_ended(self) -> None:
         """Count no more those that have ended by now: from now on another program is timed."""
@@ -86,7 +92,7 @@ class ConcurrentRuns:
     def _find_running(self) -> Iterator[tuple[Path, _Run]]:
         if self._own is None:
             return
-        for path in self._own.parent.glob("*.json"):
+        for path in list_files(self._own.parent, "*.json"):
             if path == self._own:
                 continue
             with contextlib.suppress(InputError, OSError):
@@ -109,9 +115,7 @@ def announce_run(
     folder = state_folder() / "running"
     own = folder / f"{uuid.uuid4().hex[:16]}.json"
     run = _Run(
-        machine=socket.gethostname(),
-        pid=os.getpid(),
-        started=_start_ticks(os.getpid()),
+        **ProcessIdentity.own()._asdict(),
         hosts=tuple(hosts),
         cloud=json.dumps(list(cloud_facts)),
         program=program,
@@ -137,8 +141,9 @@ def announce_run(
 
 def _beat(own: Path, ended: threading.Event) -> None:
     while not ended.wait(BEAT_S):
+        # Not touch(), which would make a file that is removed at this moment anew.
         with contextlib.suppress(OSError):
-            own.touch()
+            os.utime(own)
 
 
 def _marks(path: Path) -> Path:
@@ -154,24 +159,21 @@ def _leave_mark(path: Path, own: Path | None) -> None:
 
 
 def _is_alive(run: _Run, path: Path) -> bool:
-    if run.machine == socket.gethostname():
-        return _start_ticks(run.pid) == run.started != 0
+    process = ProcessIdentity(run.machine, run.pid, run.started)
+    if process.is_here:
+        return process.is_running
     return time.time() - path.stat().st_mtime < SILENT_S
 
 
-def _start_ticks(pid: int) -> int:
-    """When a process of this machine started, in clock ticks since boot; 0 where it is gone."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return 0
-    # The name in parentheses may hold blanks; 22 is the field's number (proc(5)).
-    return int(text.rpartition(")")[2].split()[22 - 3])
-
-
 def _remove_abandoned(folder: Path) -> None:
-    """Remove what runs have left that were killed, and are too old to be under way."""
+    """Remove what runs have left that were killed, and are too old to be under way.
+
+    The marks of a run are as old as the last one, and stay as long as its file, which it touches.
+    """
     for path in folder.iterdir():
         with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > FORGOTTEN_S:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            is_old = time.time() - path.stat().st_mtime > FORGOTTEN_S
+            if is_old and path.is_dir() and not path.with_suffix(".json").exists():
+                shutil.rmtree(path)
+            elif is_old and path.is_file():
+                path.unlink()

@@ -15,6 +15,7 @@ import pydantic
 from fairlead.decide.rank_sum import rank_sum_risk
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
+from fairlead.files.system_text import SystemText
 from fairlead.watch.collective_drift import DriftCounts
 from fairlead.watch.run_comparison import MOST_COMPARED, RISK, RunComparison
 
@@ -55,7 +56,7 @@ class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
     """
 
     when: pydantic.AwareDatetime
-    folder: str
+    folder: SystemText
     method: str
     host_of_rank: tuple[str, ...] | None
     seconds: Seconds
@@ -65,7 +66,7 @@ class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
     is_relayed: bool = False
     is_inside: bool = False
     drift: DriftCounts | None = None
-    guessed_from: tuple[str, ...] | None = None
+    guessed_from: tuple[SystemText, ...] | None = None
     is_shared: bool = False
     difference: Annotated[float, pydantic.Field(ge=0, le=1)] | None = None
 
@@ -116,7 +117,7 @@ class History(pydantic.BaseModel, extra="forbid"):
 
     kind: Literal["history"] = "history"
     version: Literal[1, 2] = 2
-    program: tuple[str, ...]
+    program: tuple[SystemText, ...]
     num_ranks: int = pydantic.Field(ge=1)
     hosts: tuple[str, ...]
     runs: tuple[RunTime, ...] = ()

@@ -24,6 +24,7 @@ import pydantic
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
+from fairlead.files.lookup import is_there, list_files
 from fairlead.files.own_files import require_own
 from fairlead.files.pruning import prune_oldest
 from fairlead.files.run_directory import state_folder
@@ -69,7 +70,7 @@ def recall(path: Path, empty: History, report: Callable[[str], object] | None = 
     try:
         kept = History.load(path)
     except InputError as error:
-        if report is not None and path.exists():
+        if report is not None and is_there(path):
             report(f"earlier runs are not used: {error}")
     return _with_additions(kept, additions)
 
@@ -86,7 +87,7 @@ def add(path: Path, empty: History, *runs: RunTime, retries: Sequence[Retry] = (
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
-    if not path.exists():
+    if not is_there(path):
         empty.save(path)
     addition = _Addition(runs=runs, retries=tuple(retries))
     name = f"{time.time_ns():020}-{uuid.uuid4().hex[:12]}.json"
@@ -114,7 +115,7 @@ def _folder(path: Path) -> Path:
 def _additions(path: Path) -> dict[str, _Addition]:
     """By the names of their files, the oldest first; what cannot be read counts as missing."""
     found = {}
-    for file in sorted(_folder(path).glob("*.json")):
+    for file in list_files(_folder(path), "*.json"):
         with contextlib.suppress(InputError):
             found[file.name] = read_json(file, _Addition)
     return found

@@ -14,12 +14,14 @@ import pydantic
 from fairlead.errors import InputError
 from fairlead.files.json_files import read_json
 from fairlead.files.naming import name_source
+from fairlead.files.process_identity import ProcessIdentity
 from fairlead.files.run_directory import COMPARISON, RECORD, state_folder
 from fairlead.model.cluster import Cluster
 
 __all__ = [
     "PastRun",
     "find_run",
+    "has_run_ended",
     "latest_run",
     "past_run",
     "past_runs",
@@ -108,6 +110,7 @@ class _Facts(pydantic.BaseModel):
 class _Record(pydantic.BaseModel):
     kind: Literal["run"]
     started: pydantic.AwareDatetime
+    process: ProcessIdentity | None = None
     steps: tuple[dict[str, Any], ...] = ()
 
 
@@ -185,6 +188,21 @@ def load_steps(folder: Path) -> dict[str, dict[str, Any]]:
         InputError: The folder has no record, or one of something else.
     """
     return {str(step.get("step")): step for step in read_json(folder / RECORD, _Record).steps}
+
+
+def has_run_ended(folder: Path) -> bool:
+    """Whether the run in `folder` has ended: by its record, or as its process here is gone.
+
+    A run that was killed records no end.
+
+    Raises:
+        InputError: The folder has no record, or one of something else.
+    """
+    record = read_json(folder / RECORD, _Record)
+    if any(step.get("step") == "end" for step in record.steps):
+        return True
+    process = record.process
+    return process is not None and process.is_here and not process.is_running
 
 
 def past_run(folder: Path) -> PastRun:

@@ -34,6 +34,23 @@ class _Own(NamedTuple):
     move_bytes: float
     coordinates: list[float]
 
+    @classmethod
+    def of(
+        cls,
+        task: int,
+        bytes_to: Mapping[int, float],
+        move_bytes: float,
+        coordinates: Sequence[float],
+    ) -> _Own:
+        """The same as Python's own numbers: NumPy's integers have no form in JSON."""
+        return cls(
+            os.uname().nodename.partition(".")[0],
+            int(task),
+            {int(to): float(size) for to, size in bytes_to.items()},
+            float(move_bytes),
+            [float(value) for value in coordinates],
+        )
+
 
 class Communicator(Protocol):
     """What is used of mpi4py's communicators."""
@@ -90,12 +107,11 @@ class Remapper:
         Raises:
             InputError: On all ranks: an argument of one is wrong.
         """
-        # NumPy's integers have no form in JSON: rank 0 would fail while all others wait.
-        sizes = {int(to): float(size) for to, size in bytes_to.items()}
-        own = _Own(
-            os.uname().nodename.partition(".")[0], int(task), sizes, float(move_bytes),
-            [float(value) for value in coordinates],
-        )  # fmt: skip
+        own: _Own | str
+        try:
+            own = _Own.of(task, bytes_to, move_bytes, coordinates)
+        except Exception as error:  # Whatever it is: the other ranks wait for this one.
+            own = f"an argument is of a wrong type: {error}"
         gathered = self.comm.gather(own, root=0)
         answer: tuple[str, list[int]] | None = None
         if self.comm.Get_rank() == 0:
@@ -105,8 +121,11 @@ class Remapper:
             raise InputError(f"remap: {problem}")
         return int(tasks[self.comm.Get_rank()])
 
-    def _ask(self, gathered: Sequence[_Own], repeats_left: float) -> tuple[str, list[int]]:
-        """On rank 0: what is wrong with the arguments, and the tasks."""
+    def _ask(self, found: Sequence[_Own | str], repeats_left: float) -> tuple[str, list[int]]:
+        """On rank 0: what is wrong with the arguments, and the tasks; all others wait for it."""
+        gathered = [own for own in found if not isinstance(own, str)]
+        if wrong := [own for own in found if isinstance(own, str)]:
+            return wrong[0], []
         now = [own.task for own in gathered]
         sent = [(own.task, to, size) for own in gathered for to, size in own.bytes_to.items()]
         problem = _problem(now, sent, [own.move_bytes for own in gathered])
@@ -133,7 +152,7 @@ class Remapper:
                 raise Error(f"{ORACLE_VARIABLE} names no oracle")
             url, _, query = source.partition("?")
             then = self.ask(url, dict(urllib.parse.parse_qsl(query)), question)
-        except Error as error:
+        except Exception as error:  # Whatever an answer leads to: the other ranks wait.
             print(f"fairlead: {error}; all tasks stay", file=sys.stderr)
             return "", now
         has_moved = then != now

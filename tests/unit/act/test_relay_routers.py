@@ -21,6 +21,7 @@ import pytest
 from fairlead.act.launch import Launcher, detect
 from fairlead.act.plan.relay import RELAY_FILE, RouterPlace, new_key, write_relay_plan
 from fairlead.act.relay.counters import router_counters
+from fairlead.act.relay.router_process import RouterProcess
 from fairlead.act.relay.routers import router_program, run_routers
 from fairlead.decide.host_paths import path_table
 from fairlead.errors import InputError, LaunchError, ShapeError
@@ -257,3 +258,10 @@ def test_a_loopback_address_is_refused_where_there_are_other_hosts(launcher: Lau
 
 def test_no_router_answers_where_none_is(tmp_path: Path) -> None:
     assert router_counters(tmp_path / "metrics") is None
+
+
+def test_an_answer_that_is_not_utf_8_is_refused_at_once() -> None:
+    router = RouterProcess(["printf", r"gr\366\337e\n"])
+    with pytest.raises(LaunchError, match="gr��e"):
+        router.answer(limit_s=10.0)
+    router.end(limit_s=10.0)

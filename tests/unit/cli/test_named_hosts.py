@@ -138,3 +138,9 @@ def test_two_names_of_this_machine_are_refused_in_a_cluster_too(form: str, tmp_p
 
     with pytest.raises(InputError, match=r"'localhost' and '127\.0\.0\.1' both mean"):
         parse_cluster(str(hostfile) if form == "file" else "localhost:2,127.0.0.1:2")
+
+
+def test_a_list_of_hosts_may_be_longer_than_a_name_of_a_file() -> None:
+    hosts = [f"node{number:03}" for number in range(64)]
+    cluster = parse_cluster(",".join(f"{host}:4" for host in hosts))
+    assert (cluster.hosts, cluster.num_slots) == (tuple(hosts), 256)

@@ -70,3 +70,9 @@ def test_a_symbolic_link_stays_and_its_target_is_replaced(exists: bool, tmp_path
 
     assert link.is_symlink()
     assert target.read_text() == "new"
+
+
+def test_a_name_that_is_not_utf_8_is_written_as_errors_show_it(tmp_path: Path) -> None:
+    name = os.fsdecode(b"gr\xf6\xdfe")
+    write_text(tmp_path / "page.html", f"program: {name}, größe")
+    assert (tmp_path / "page.html").read_text("utf-8") == r"program: gr\udcf6\udcdfe, größe"

@@ -109,3 +109,12 @@ def test_a_folder_that_cannot_be_written_is_a_warning(
     check = next(flow._check_folders())
     assert (check.name, check.state) == ("folder of records", "warning")
     assert check.remedy == "set XDG_STATE_HOME to a folder of yours"
+
+
+def test_a_folder_that_cannot_be_looked_up_is_named_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", f"/dev/null/{300 * 'x'}")
+    found = flow.check_all(HOSTS, LauncherRequest("no-such-mpirun"))[0]
+    assert (found.name, found.state) == ("folder of records", "warning")
+    assert found.remedy == "set XDG_STATE_HOME to a folder of yours"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from fairlead.flows.inputs.run_log import RunLog
 from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.inputs.tracing import keep_traffic
 from fairlead.flows.request import Request
+from fairlead.measure.known_inputs import earlier_inputs, remember_input
 from fairlead.watch.history import History
 
 PLACED = Decision(fl.Placement(["a", "b"], [1, 0], "optimize"), Gain(0.5, 0.4, 0.6), network_s=8.0)
@@ -173,3 +175,43 @@ def test_what_an_earlier_build_has_shown_holds_until_this_one_was_run_on_it(
     assert other.dropped.find_placements() == set()
     later.keep("optimize", PLACED.placement, 9.0)
     assert later.dropped.find_placements() == set()
+
+
+def test_a_program_with_an_argument_that_is_not_utf_8_has_a_history(
+    narrator: RecordingNarrator, tmp_path: Path
+) -> None:
+    traffic = fl.Traffic(bytes=np.ones((2, 2)), messages=np.ones((2, 2)))
+    words = ("./solver", os.fsdecode(b"gr\xf6\xdfe.dat"))
+    request = Request(words, 2, fl.Cluster.uniform(["a", "b"], 1))
+
+    def log_in(folder: str) -> RunLog:
+        program = TracedProgram(traffic, seconds=10.0)
+        return session_of(tmp_path / folder, program, request=request, narrator=narrator).log
+
+    log_in("first")
+    assert [run.seconds for run in log_in("next").kept.runs] == [10.0, 10.0]
+
+
+def test_an_input_that_is_not_utf_8_is_known_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    words = ("sleep", os.fsdecode(b"gr\xf6\xdfe.dat"))
+    remember_input(words, 2, OPEN_MPI, None)
+
+    (known,) = earlier_inputs(words, OPEN_MPI)
+    assert known.has_arguments(words[1:])
+    assert not known.has_arguments(["other.dat"])
+
+
+def test_a_run_goes_on_where_nothing_that_is_kept_can_be_looked_up(
+    narrator: RecordingNarrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, f"/tmp/{300 * 'x'}")
+
+    log = log_of(tmp_path, narrator, traced_s=10.0)
+
+    assert log.kept.runs == ()
+    (line,) = narrator.lines
+    assert line.startswith("the time of this run is not recorded: ")

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from narrators import RecordingNarrator
+from sessions import OPEN_MPI, session_of
 
 import fairlead as fl
 from fairlead.act.launch.openmpi4 import OpenMpi4
@@ -16,7 +20,8 @@ from fairlead.decide.collectives.call_kind import CallKind
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.expected_gain import Gain
 from fairlead.errors import ProbeError
-from fairlead.flows.run.collectives import saved_share, worth_tuning
+from fairlead.flows.inputs.traced_start import TracedProgram
+from fairlead.flows.run.collectives import saved_share, tune_for_run, worth_tuning
 from fairlead.flows.tune.flow import Tuning, schedule_candidates, within_budget
 from fairlead.measure.collective_times import TimedCall
 from fairlead.model.collective_call import CollectiveCall
@@ -244,3 +249,33 @@ def test_what_is_saved_is_that_of_the_call_also_where_another_one_failed() -> No
 
     # All 40 s of 4 ranks in 10 s are collectives, and 12 s of them take half the time.
     assert saved_share(found, tuning) == pytest.approx(0.15)
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "num_timed"), [(-1.0, 1), (-7200.0, 2), (7200.0, 2)], ids=["now", "old", "future"]
+)
+def test_what_was_tuned_is_used_again_up_to_its_age(
+    ahead_s: float, num_timed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    timed: list[object] = []
+
+    def time_calls(calls: object, *_: object) -> Tuning:
+        timed.append(calls)
+        return Tuning(OPEN_MPI, NETWORK, TWO_HOSTS, [], 0, False, 1.0)
+
+    monkeypatch.setattr("fairlead.flows.run.collectives.time_calls", time_calls)
+    program = TracedProgram(traffic(call("allreduce", 1024, 20.0)))
+    session = session_of(tmp_path / "run", program, network=NETWORK, slots=2)
+
+    def tune() -> None:
+        tune_for_run(session, TWO_HOSTS, lambda *_: contextlib.nullcontext())
+
+    tune()
+    (kept,) = (tmp_path / "XDG_CACHE_HOME").rglob("collectives.json")
+    at_s = time.time() + ahead_s
+    os.utime(kept, (at_s, at_s))
+    tune()
+
+    assert len(timed) == num_timed

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,20 @@ def test_run_that_has_ended_is_observed_once(tmp_path: Path) -> None:
     folder.record("end", {"exit_code": 0, "seconds": 1})
 
     assert len(watched(load_run(folder.path), 1e8)) == 1
+
+
+@pytest.mark.parametrize(("changed", "num_observed"), [({}, 1), ({"machine": "elsewhere"}, 3)])
+def test_run_that_was_killed_here_is_observed_once(
+    changed: dict[str, str], num_observed: int, tmp_path: Path
+) -> None:
+    folder = run_folder(tmp_path).path
+    with subprocess.Popen(["true"]) as ended:
+        pass
+    record = json.loads((folder / run_directory.RECORD).read_text())
+    record["process"] |= {"pid": ended.pid} | changed
+    (folder / run_directory.RECORD).write_text(json.dumps(record))
+
+    assert len(watched(load_run(folder), 1e8, rounds=3)) == num_observed
 
 
 def test_drift_marks_the_plan_and_forgets_the_kept_network(tmp_path: Path) -> None:
@@ -135,3 +150,8 @@ def test_view_shows_pairs_hosts_and_links(tmp_path: Path) -> None:
     assert ["a", "40", "%"] in shown
     assert ["0,0,0", "X+", "to", "1,0,0", "X-", "83", "%", "-"] in shown
     assert json.loads(json.dumps(watch_view.facts(now)))["is_stale"]
+
+
+def test_another_folder_is_refused_with_what_lists_runs(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"{tmp_path}: not the folder of a run; fairlead runs"):
+        load_run(tmp_path)

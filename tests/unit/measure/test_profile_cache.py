@@ -246,6 +246,17 @@ def test_traffic_is_recalled_only_while_its_input_files_stay_as_they_were(tmp_pa
     assert cache.recall_traffic(program, 2, OpenMpi()) is None
 
 
+def test_traffic_is_recalled_with_an_input_file_whose_name_is_not_utf_8(tmp_path: Path) -> None:
+    mesh = tmp_path / os.fsdecode("größe.dat".encode("latin-1"))
+    mesh.write_text("small\n")
+    program = ["sleep", str(mesh)]
+    cache.remember_traffic(traffic(), program, 2, OpenMpi(), cache.input_files(program))
+
+    assert cache.recall_traffic(program, 2, OpenMpi()) is not None
+    mesh.write_text("a large one\n")
+    assert cache.recall_traffic(program, 2, OpenMpi()) is None
+
+
 def test_times_with_another_input_are_those_of_another_program(tmp_path: Path) -> None:
     script = tmp_path / "solve.sh"
     program = ["sh", str(script)]

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -91,3 +93,49 @@ def test_what_was_met_and_has_ended_can_be_forgotten() -> None:
         assert long.has_met()
         long.forget_ended()
         assert not long.has_met()
+
+
+def test_a_program_whose_name_is_not_utf_8_is_seen_by_others() -> None:
+    with announce_run(["a"], os.fsdecode(b"gr\xf6\xdfe")), announce_run(["a"], "own") as own:
+        assert own.others() == [r"gr\udcf6\udcdfe"]
+
+
+def test_a_run_of_days_keeps_its_marks(running: Path) -> None:
+    with announce_run(["a"], "long") as long:
+        with announce_run(["a"], "short") as short:
+            short.others()
+        (marks,) = running.glob("*.met")
+        os.utime(marks, (1e9, 1e9))
+        with announce_run(["b"], "another"):
+            assert long.has_met()
+
+
+def test_old_marks_of_a_run_that_is_gone_are_removed(running: Path) -> None:
+    marks = running / "1.met"
+    marks.mkdir(parents=True)
+    os.utime(marks, (1e9, 1e9))
+    with announce_run(["a"], "own"):
+        assert not marks.exists()
+
+
+def test_a_file_that_was_removed_is_not_made_anew_by_the_next_beat(
+    running: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairlead.watch.concurrent_runs.BEAT_S", 0.001)
+    with announce_run(["a"], "own"):
+        (own,) = running.iterdir()
+        own.unlink()
+        time.sleep(0.05)
+        assert not own.exists()
+
+
+def test_a_store_that_fails_later_does_not_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_folder: Path) -> list[Path]:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    with announce_run(["a"], "own") as own:
+        with announce_run(["a"], "other") as other:
+            other.others()
+        monkeypatch.setattr(Path, "iterdir", fail)
+        assert not own.has_met()
+        monkeypatch.undo()

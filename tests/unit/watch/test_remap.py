@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from fairlead.errors import InputError, ProbeError
+from fairlead.measure import oracle
 from fairlead.watch.remap import Remapper
 
 
@@ -210,3 +211,36 @@ def test_wrong_argument_of_one_rank_is_refused_on_all(
     for error in errors:
         with pytest.raises(InputError, match=problem):
             raise error
+
+
+def test_argument_of_a_wrong_type_on_one_rank_is_refused_on_all() -> None:
+    oracle = Oracle()
+    arguments: list[Any] = [{}, {"two": 1.0}, {}]
+
+    errors = Ranks(3).run(lambda c: Remapper(c, SOURCE, ask=oracle)(c.rank, arguments[c.rank]))
+
+    assert not oracle.questions
+    for error in errors:
+        with pytest.raises(InputError, match=r"remap: an argument is of a wrong type: .*'two'"):
+            raise error
+
+
+def test_answer_that_nobody_expects_leaves_all_tasks_where_they_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(*_: Any) -> list[int]:
+        raise TypeError("'<' not supported between instances of 'str' and 'int'")
+
+    tasks = Ranks(2).run(lambda comm: Remapper(comm, SOURCE, ask=fail)(comm.rank, {}))
+
+    assert tasks == [0, 1]
+    assert "'<' not supported" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("tasks", [["a", 0], [None, 0], [0, 0], [0], "01", None])
+def test_answer_without_each_task_is_refused(
+    tasks: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oracle, "fetch_json", lambda *_, **__: {"task_of_process": tasks})
+    with pytest.raises(InputError, match="gives not each task to one process"):
+        oracle.ask_for_tasks("http://127.0.0.1:9", {}, {"task_of_process": [0, 1]})

@@ -21,12 +21,11 @@ from fairlead.act.launch.mpi_library import (
     folder_with,
     named_abi,
 )
-from fairlead.act.linked_libraries import list_libraries
+from fairlead.act.linked_libraries import files_of_libraries, list_libraries
 
 __all__ = ["ProgramMpi", "find_installed_mpi", "mpi_of_program"]
 
 _NAMES = ("libmpi.so.40", MPICH_ABI.removeprefix("mpich-"), "libmpich.so.12", STANDARD_LIBRARY)
-_FOUND = re.compile(rf"^\s*({'|'.join(map(re.escape, _NAMES))}) => (/\S+)", re.MULTILINE)
 _ANSWER_S = 20.0
 
 # MPI 4.1, section 9.1.1: "MPI_GET_LIBRARY_VERSION can be called at any time in an MPI program",
@@ -72,8 +71,9 @@ def mpi_of_program(program: str) -> ProgramMpi | None:
     path = shutil.which(program)
     if path is None:
         return None
-    found = _FOUND.search(list_libraries(path))
-    return _mpi(found[1], found[2]) if found else None
+    files = files_of_libraries(list_libraries(path))
+    name = next((name for name in files if name in _NAMES), None)
+    return None if name is None else _mpi(name, str(files[name]))
 
 
 def find_installed_mpi() -> ProgramMpi | None:
@@ -112,9 +112,9 @@ def _banner(library: str) -> str:
     try:
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _ASK, library],
-            check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            check=False, stdin=subprocess.DEVNULL, capture_output=True,
             timeout=_ANSWER_S, env=env,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return ""
-    return done.stdout
+    return done.stdout.decode("utf-8", "replace")

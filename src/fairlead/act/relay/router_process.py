@@ -57,7 +57,9 @@ class RouterProcess:
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                text=True,
+                encoding="utf-8",
+                # What a shell's start on the host prints before may be in any encoding.
+                errors="replace",
                 start_new_session=True,
             )
         except OSError as error:

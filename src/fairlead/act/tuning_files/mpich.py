@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairlead.act.linked_libraries import list_libraries
+from fairlead.act.linked_libraries import files_of_libraries, list_libraries
 from fairlead.act.tuning_files.tuning_file import NativeRule
 from fairlead.errors import InputError
+from fairlead.files.whole_file import read_bytes
 
 __all__ = ["MpichSelection", "built_in_selection"]
 
@@ -41,7 +42,7 @@ _NEEDS: dict[tuple[str, str], tuple[str, ...]] = {
 }
 """Where an algorithm works, as MPICH's own selection has it; elsewhere that decides."""
 
-_LIBRARY = re.compile(r"=> (\S*libmpi(?:ch)?(?:-\w+)?\.so\S*)")
+_LIBRARY = re.compile(r"libmpi(?:ch)?(?:-\w+)?\.so[.\d]*")
 _BUILT_IN = re.compile(rb'\{"collective=[^\0]*"algorithm=MPIR_[^\0]*')
 
 Selection = dict[str, Any]
@@ -57,12 +58,13 @@ def built_in_selection(program: Path) -> Selection:
     Raises:
         InputError: There is none.
     """
-    library = _LIBRARY.search(list_libraries(program))
+    files = files_of_libraries(list_libraries(program))
+    library = next((file for name, file in files.items() if _LIBRARY.fullmatch(name)), None)
     if library is None:
         raise InputError(f"{program}: is not linked with an MPICH library")
-    found = _BUILT_IN.search(Path(library[1]).read_bytes())
+    found = _BUILT_IN.search(read_bytes(library))
     if found is None:
-        raise InputError(f"{library[1]}: has no selection of algorithms; MPICH 4 has")
+        raise InputError(f"{library}: has no selection of algorithms; MPICH 4 has")
     selection: Selection = json.loads(found[0])
     return selection
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fairlead.errors import InputError
+from fairlead.files.lookup import is_file
 
 __all__ = ["check_prices", "parse_prices"]
 
@@ -23,7 +24,7 @@ def parse_prices(text: str, hosts: Sequence[str]) -> dict[str, float]:
             of the hosts; the message names the place.
     """
     path = Path(text)
-    if path.is_file():
+    if is_file(path):
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:

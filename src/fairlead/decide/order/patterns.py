@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from fairlead.errors import InputError
+from fairlead.files.lookup import is_there
 from fairlead.measure.traffic_files import load_traffic
 from fairlead.model.traffic import Traffic
 
@@ -78,7 +79,7 @@ def pattern_named(text: str, slots: Slots) -> Pattern:
         return PATTERNS[text]
     if text.partition(":")[0] == "grid":
         return _grid_named(text, slots)
-    if not Path(text).exists():
+    if not is_there(text):
         raise InputError(
             f"pattern {text!r}: there are {', '.join(PATTERNS)}, grid:AxB such as grid:4x8, "
             "and files of traffic, of which this is none"

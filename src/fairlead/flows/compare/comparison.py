@@ -14,6 +14,7 @@ import pydantic
 from fairlead.errors import TopologyError
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
+from fairlead.files.system_text import SystemText
 from fairlead.flows.compare import statistics
 from fairlead.flows.compare.statistics import Agreement, Interval
 from fairlead.model.cost_names import COST_NAMES, SELDOM_KNOWN
@@ -105,7 +106,7 @@ class Comparison(_Record):
     version: Literal[2] = 2
     baseline: str = "launcher"
     methods: Mapping[str, MethodRuns]
-    program: Annotated[tuple[str, ...], pydantic.Field(min_length=1)]
+    program: Annotated[tuple[SystemText, ...], pydantic.Field(min_length=1)]
     num_ranks: _Count
     repeats: _Count
     hosts: Annotated[tuple[str, ...], pydantic.Field(min_length=1)]

@@ -131,7 +131,7 @@ def compare(
     for method in methods:
         require_method(method)
     pattern = _compile(time_pattern)
-    with announce_to_others(request, narrator) as alongside:
+    with announce_to_others(request.cluster.hosts, request.name, narrator) as alongside:
         session = (prepared_by or partial(_measure_now, alongside=alongside))(request, narrator)
         session = dataclasses.replace(session, alongside=alongside)
         _compare(

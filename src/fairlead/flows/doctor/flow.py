@@ -18,6 +18,7 @@ from fairlead.act.launch import (
 )
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.errors import Error
+from fairlead.files.lookup import is_there
 from fairlead.files.run_directory import cache_folder, state_folder
 from fairlead.files.scratch import scratch_folder
 from fairlead.flows.doctor.check import Check, failed, passed, warned
@@ -77,7 +78,7 @@ def _checks(named: Cluster | None, by: LauncherRequest, num_ranks: int | None) -
 
 def _check_folders() -> Iterator[Check]:
     for name, folder in (("records", state_folder()), ("cache", cache_folder())):
-        there = next(path for path in (folder, *folder.parents) if path.exists())
+        there = next(path for path in (folder, *folder.parents) if is_there(path))
         if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
             yield passed(f"folder of {name}", str(folder))
         else:

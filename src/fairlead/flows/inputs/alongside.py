@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
-from fairlead.flows.request import Request
 from fairlead.measure.profile_cache import lab_facts
 from fairlead.narrator import Narrator
 from fairlead.watch.concurrent_runs import ConcurrentRuns, announce_run
@@ -17,16 +15,16 @@ __all__ = ["announce_to_others"]
 
 @contextlib.contextmanager
 def announce_to_others(
-    request: Request, narrator: Narrator | None = None
+    hosts: Sequence[str], name: str, narrator: Narrator | None = None
 ) -> Iterator[ConcurrentRuns]:
     """Other runs see this one while the block runs, and those that are there get a mark.
 
     Args:
-        request: The program and its hosts.
+        hosts: The hosts of this one.
+        name: Its program, as the users of the others read it.
         narrator: Reports the others; None where nothing is measured that they could disturb.
     """
-    name = Path(request.program[0]).name
-    with announce_run(request.cluster.hosts, name, lab_facts()) as alongside:
+    with announce_run(hosts, name, lab_facts()) as alongside:
         others = alongside.others()
         if others and narrator is not None:
             narrator.report(

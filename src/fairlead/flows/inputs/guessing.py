@@ -121,7 +121,7 @@ def _find_guess(inputs: Sequence[KnownInput], request: Request) -> _Found | None
         if traffic is None:
             continue
         # With other arguments the problem may have grown with the ranks.
-        is_same = source.arguments == request.program[1:]
+        is_same = source.has_arguments(request.program[1:])
         extended = extend_traffic(traffic, request.num_ranks, is_same_problem=is_same)
         if extended is not None:
             return _Found(extended.traffic, source, extended.pattern)
@@ -148,7 +148,7 @@ def _load(source: KnownInput) -> Traffic | None:
 
 def _describe(source: KnownInput, request: Request) -> str:
     """What distinguishes an earlier run from the one to come."""
-    if source.program[1:] != request.program[1:]:
+    if not source.has_arguments(request.program[1:]):
         return shlex.join(source.arguments) or "no arguments"
     if source.build != build_of(request.program):
         return "an earlier build of the program"

@@ -12,7 +12,13 @@ from fairlead.files.run_directory import RunDirectory, exit_code_of, record_line
 from fairlead.narrator import Narrator
 from fairlead.user_signals import signal_name
 
-__all__ = ["NextRunUndecided", "ended_by", "keep_result", "report_interruption"]
+__all__ = [
+    "NextRunUndecided",
+    "ended_by",
+    "keep_exit_code",
+    "keep_result",
+    "report_interruption",
+]
 
 _DOING = {
     "request": "looking for the hosts",
@@ -75,8 +81,7 @@ def keep_result(directory: RunDirectory, narrator: Narrator, seconds: float) -> 
     try:
         yield
     except (Error, OSError, KeyboardInterrupt, SystemExit) as error:
-        is_failure = isinstance(error, (Error, OSError))
-        why = str(error) if is_failure else signal_name(exit_code_of(error) - 128)
+        why = _reason_of(error)
         directory.is_end_reported = True
         if "end" not in directory.steps:
             narrator.report(
@@ -84,6 +89,28 @@ def keep_result(directory: RunDirectory, narrator: Narrator, seconds: float) -> 
             )
             directory.record("end", {"exit_code": 0, "seconds": seconds, "undecided": why})
         raise NextRunUndecided(why, directory) from error
+
+
+@contextlib.contextmanager
+def keep_exit_code(narrator: Narrator) -> Iterator[None]:
+    """Go on whatever goes wrong in the block, as the program has ended and its exit code stands.
+
+    Args:
+        narrator: Prints what went wrong.
+    """
+    try:
+        yield
+    except (Error, OSError, KeyboardInterrupt, SystemExit) as error:
+        narrator.report(
+            f"the program has ended; what its run has shown is not kept: {_reason_of(error)}"
+        )
+
+
+def _reason_of(error: BaseException) -> str:
+    """What went wrong, or the signal that came."""
+    code = exit_code_of(error)
+    is_signal = isinstance(error, (KeyboardInterrupt, SystemExit)) and code > 128
+    return signal_name(code - 128) if is_signal else str(error)
 
 
 def _report(directory: RunDirectory, narrator: Narrator, name: str) -> None:

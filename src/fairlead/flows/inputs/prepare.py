@@ -105,8 +105,7 @@ def prepare(
         UnmeasuredError: The hosts of a scheduler's allocation could not be measured.
     """
     _check(request, probe_program.launcher, request.cluster, steps.find)
-    name = Path(request.program[0]).name
-    directory = RunDirectory.new(request.directory, name, narrator.report_loss)
+    directory = RunDirectory.new(request.directory, request.name, narrator.report_loss)
     directory.record("request", dataclasses.asdict(request))
     with report_interruption(directory, narrator), directory.record_failure():
         preparation = _Preparation(

@@ -19,6 +19,7 @@ from fairlead.decide.jobs.methods import (
 )
 from fairlead.errors import TopologyError
 from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.inputs.alongside import announce_to_others
 from fairlead.flows.inputs.tracing import find_traffic, record_traffic
 from fairlead.flows.jobs.jobs_file import JobEntry
 from fairlead.flows.request import LauncherRequest, Request
@@ -128,7 +129,8 @@ def run_jobs(
     hosts.require_room_for(sum(_num_ranks(job) for job in request.jobs))
     directory = RunDirectory.new(request.directory, "jobs")
     directory.record("request", request.as_dict())
-    with directory.record_failure():
+    # Their messages disturb what another run measures there.
+    with announce_to_others(request.cluster.hosts, "jobs"), directory.record_failure():
         jobs = _trace(request, launcher, hosts, directory, narrator)
         mapped = _place(jobs, request, hosts, narrator)
         mapped.save(directory.path)

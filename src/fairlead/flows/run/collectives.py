@@ -241,7 +241,9 @@ def _kept_folder(session: Session, placement: Placement, found: WorthTuning) -> 
 def _load_kept(folder: Path, request: Request) -> CollectivesPlan | None:
     try:
         age_s = time.time() - (folder / COLLECTIVES_FILE).stat().st_mtime
-        return read_collectives_plan(folder) if age_s <= request.network.max_age_s else None
+        # One of the future is from a wrong clock, and would be used for as long as that was wrong.
+        is_fresh = 0 <= age_s <= request.network.max_age_s
+        return read_collectives_plan(folder) if is_fresh else None
     except (OSError, InputError):
         return None
 

@@ -15,7 +15,7 @@ from fairlead.decide.placement import require_method
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory, record_line
 from fairlead.flows.inputs.alongside import announce_to_others
-from fairlead.flows.inputs.interruption import ended_by, report_interruption
+from fairlead.flows.inputs.interruption import ended_by, keep_exit_code, report_interruption
 from fairlead.flows.inputs.prepare import prepare, probe_program_for, result_kept
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.inputs.traced_start import TracedProgram
@@ -46,7 +46,15 @@ from fairlead.narrator import Narrator
 from fairlead.watch.collective_drift import drift_counts
 from fairlead.watch.reordered import count_reordered
 
-__all__ = ["FEATURES", "Announcement", "Launched", "launch_program", "record_end", "run"]
+__all__ = [
+    "FEATURES",
+    "Announcement",
+    "Launched",
+    "launch_program",
+    "record_end",
+    "remember_run",
+    "run",
+]
 
 FEATURES = (
     Feature(
@@ -108,7 +116,9 @@ def run(
     for feature in FEATURES:
         feature.check(request)
     with contextlib.ExitStack() as until_end:
-        alongside = until_end.enter_context(announce_to_others(request, narrator))
+        alongside = until_end.enter_context(
+            announce_to_others(request.cluster.hosts, request.name, narrator)
+        )
         with probe_program_for(request) as probe_program:
             try:
                 session = prepare(
@@ -135,25 +145,9 @@ def run(
             return 0
         launched = launch_program(session, plans)
         record_end(session, launched)
-        finished = launched.finished
-        has_ended_well = finished.returncode == 0 and finished.signal is None
-        learned = learn_from_run(
-            session, launched.seen, launched.inputs, has_ended_well=has_ended_well
-        )
-        if has_ended_well:
-            session.log.follow_traffic()
-            used = decision_of_run(decision, launched.features)
-            session.log.add(
-                *(request.placing.method, used, finished.seconds, announcement.predicted_s),
-                is_tuned=is_tuned(launched.features),
-                is_relayed=is_relayed(launched.features),
-                is_inside=is_inside(launched.features),
-                drift=drift_counts(session.directory.path),
-                guessed_from=learned.guessed_from,
-                is_shared=session.alongside.has_met(),
-                difference=learned.difference,
-            )
-        return finished.returncode
+        with keep_exit_code(narrator):
+            remember_run(session, decision, launched, announcement.predicted_s)
+        return launched.finished.returncode
 
 
 def _go_on_unmeasured(
@@ -258,3 +252,27 @@ def record_end(session: Session, launched: Launched) -> None:
     session.directory.record("end", end)
     if finished.signal is not None:
         session.narrator.report(ended_by(finished, "the program"))
+
+
+def remember_run(
+    session: Session, decision: Decision, launched: Launched, predicted_s: float | None
+) -> None:
+    """Keep for later runs what the program has sent, and the time of a run that has ended well."""
+    finished, features = launched.finished, launched.features
+    has_ended_well = finished.returncode == 0 and finished.signal is None
+    learned = learn_from_run(session, launched.seen, launched.inputs, has_ended_well=has_ended_well)
+    if not has_ended_well:
+        return
+    session.log.follow_traffic()
+    session.log.add(
+        session.request.placing.method,
+        decision_of_run(decision, features),
+        *(finished.seconds, predicted_s),
+        is_tuned=is_tuned(features),
+        is_relayed=is_relayed(features),
+        is_inside=is_inside(features),
+        drift=drift_counts(session.directory.path),
+        guessed_from=learned.guessed_from,
+        is_shared=session.alongside.has_met(),
+        difference=learned.difference,
+    )

@@ -42,8 +42,7 @@ def run_on_one_host(
     launcher = detect(request.launcher.mpirun, request.program)
     spec = request.launch_spec(cluster)
     launcher.check(spec)
-    name = Path(request.program[0]).name
-    directory = RunDirectory.new(request.directory, name, narrator.report_loss)
+    directory = RunDirectory.new(request.directory, request.name, narrator.report_loss)
     directory.record("request", dataclasses.asdict(request))
     directory.record("network", {"hosts": cluster.hosts, "slots": cluster.slots})
     directory.record("decision", {"method": "launcher", "kept_launcher_placement": True})
@@ -54,5 +53,5 @@ def run_on_one_host(
     if is_dry:
         directory.record("end", {"is_dry": True})
         return 0
-    with announce_to_others(request):
+    with announce_to_others(cluster.hosts, request.name):
         return start_by_launcher_alone(launcher, spec, directory, narrator)

@@ -114,10 +114,7 @@ class Collector:
         try:
             series = source.read(time.time(), self._window_s)
         except (Error, OSError) as error:
-            state.num_failures += 1
-            if state.problem is None:
-                self._report(f"{error}; retried every round")
-            state.problem = str(error)
+            self._note_failure(state, str(error))
             return
         with self.lock:
             unmatched = self._store.add(series, is_whole=source.has_history, source=source.name)
@@ -138,6 +135,13 @@ class Collector:
         state.problem = None
         state.last_s, state.seconds = time.time(), time.monotonic() - begun_s
         state.num_series = len(series)
+
+    def _note_failure(self, state: SourceState, problem: str) -> None:
+        """Keep why a source cannot be read, with a line when that begins."""
+        state.num_failures += 1
+        if state.problem is None:
+            self._report(f"{problem}; retried every round")
+        state.problem = problem
 
     def _note_unmatched(self, state: SourceState, found: Unmatched, num_series: int) -> None:
         """Keep what is of no link, with a line whenever that changes."""
@@ -176,7 +180,12 @@ class Collector:
         def go_on() -> None:
             while not self._is_over.is_set():
                 begun_s = time.monotonic()
-                self._read(source, state)
+                try:
+                    self._read(source, state)
+                except Exception as error:
+                    # What nobody expects of a source must not end its thread: its figures would
+                    # stay those of that moment, without a word.
+                    self._note_failure(state, f"{state.name}: cannot be read: {error!r}")
                 is_read.set()
                 self._is_over.wait(max(0.0, every_s - (time.monotonic() - begun_s)))
 

@@ -305,3 +305,9 @@ def test_a_wrong_line_of_a_price_file_is_named(tmp_path) -> None:
     file.write_text("h0 0.5\nh1\n")
     with pytest.raises(InputError, match=r"prices:2: expected a host and its price, got 'h1'"):
         parse_prices(str(file), ["h0", "h1"])
+
+
+def test_a_list_of_prices_may_be_longer_than_a_name_of_a_file() -> None:
+    hosts = [f"node{number:03}" for number in range(64)]
+    prices = parse_prices(",".join(f"{host}=0.5" for host in hosts), hosts)
+    assert prices == dict.fromkeys(hosts, 0.5)

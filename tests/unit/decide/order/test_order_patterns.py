@@ -134,3 +134,8 @@ def test_wrong_pattern_is_refused_in_one_line(text: str, slots: list[int], said:
         pattern_named(text, slots)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_long_text_that_is_no_pattern_is_named_with_what_there_is() -> None:
+    with pytest.raises(InputError, match="there are ring, gloo, tree, all-to-all, grid:AxB"):
+        pattern_named(300 * "x", (1, 1))

@@ -179,6 +179,25 @@ def test_source_that_fails_is_reported_once_and_when_it_is_back(tmp_path: Path) 
     assert stalls(oracle, host(0, 0, 0), host(1, 0, 0))[0, 1] == 0.5
 
 
+def test_source_that_fails_as_nobody_expects_is_read_again(tmp_path: Path) -> None:
+    lines: list[str] = []
+    is_back = threading.Event()
+
+    class Odd(Counters):
+        def read(self, now_s: float, window_s: float) -> list[Series]:
+            if not lines:
+                raise KeyError("port")
+            is_back.set()
+            return [one("1,0,0 X-", Quantity.stalled_ratio, 100.0, 0.5)]
+
+    oracle = Oracle(topology(tmp_path, 3, 2, 2), [Odd()], report=lines.append)
+    oracle.collector.run(0.01)
+
+    assert is_back.wait(60)
+    assert lines[0] == "counters: cannot be read: KeyError('port'); retried every round"
+    oracle.collector.stop()
+
+
 def test_slow_source_delays_no_other(tmp_path: Path) -> None:
     reads = threading.Semaphore(0)
     goes_on = threading.Event()
