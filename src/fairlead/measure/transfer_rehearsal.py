@@ -41,7 +41,7 @@ LEAST_MESSAGE_BYTES = 1 << 18
 it as it is of the whole message, and several segments take paths at the same time."""
 
 MOST_TIMES = 2.5
-"""No trial begins after this multiple of the time for rounds."""
+"""No trial begins after this multiple of the time for rounds, unless the caller has less."""
 
 START_S = 20.0
 """Guards against a start that hangs."""
@@ -126,6 +126,7 @@ def rehearse_transfers(
     env: Mapping[str, str],
     least_bytes: int,
     rehearsal_s: float,
+    most_s: float = math.inf,
     launcher_args: Sequence[str] = (),
 ) -> Matrix:
     """Run the messages of several combinations between the hosts, in turns.
@@ -138,7 +139,8 @@ def rehearse_transfers(
         cluster: The hosts.
         env: Variables by which it loads the preload library and finds plan and routers.
         least_bytes: Messages of at least this size may be relayed.
-        rehearsal_s: When no further round begins.
+        rehearsal_s: When no further round begins, once there are three.
+        most_s: When no further trial begins, however few rounds there are.
         launcher_args: The user's own arguments for the launcher.
 
     Returns:
@@ -165,7 +167,7 @@ def rehearse_transfers(
             "time_s": rehearsal_s,
             "max_rounds": MOST_ROUNDS,
             "least_bytes": LEAST_MESSAGE_BYTES,
-            "most_s": MOST_TIMES * rehearsal_s,
+            "most_s": min(most_s, MOST_TIMES * rehearsal_s),
         },
     }
     with ProbeProgram(launcher, launcher_args, processes=processes, env=env) as program:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -45,11 +46,18 @@ class Rehearsing:
         self.direct, self.traffic = known, traffic
         self.relayed = network_with_relays(known, path_table(known))
         self.tried: list[Combination] = []
+        self.most_s = 0.0
 
     def __call__(
-        self, _session: Session, _relays: RelayRequest, tried: Sequence[Combination], **_: Any
+        self,
+        _session: Session,
+        _relays: RelayRequest,
+        tried: Sequence[Combination],
+        *,
+        most_s: float,
+        **_: Any,
     ) -> np.ndarray:
-        self.tried = list(tried)
+        self.tried, self.most_s = list(tried), most_s
         networks = (self.relayed if one.is_relayed else self.direct for one in tried)
         steps_s = [
             fl.evaluate(one.placement, self.traffic, known).bottleneck_s
@@ -128,3 +136,20 @@ def test_without_a_better_one_nothing_is_rehearsed_in_addition(tmp_path: Path) -
         assert decision.placement.host_names() == ["h3", "h4", "h5"]
         assert len(rehearsing.tried) == (4 if mode == "auto" else 0)
         assert decision.transfers_budget_s == (3.5 if mode == "auto" else 0.0)
+
+
+@pytest.mark.parametrize("given_s", [None, 6.0])
+def test_a_budget_that_the_user_gives_also_ends_rounds_under_way(
+    tmp_path: Path, given_s: float | None
+) -> None:
+    session = session_on(tmp_path, detours(2e7), RelayRequest("auto"))
+    asked = dataclasses.replace(session.request.network, budget_s=given_s)
+    request = dataclasses.replace(session.request, network=asked)
+    session = dataclasses.replace(session, request=request)
+    rehearsing = Rehearsing(session.network, session.traffic)
+
+    decided(session, rehearsing)
+
+    # Of the 4 s of this decision starting the program takes one and a half.
+    left_s = math.inf if given_s is None else pytest.approx(2.5, abs=0.4)
+    assert rehearsing.most_s == left_s

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -215,6 +216,7 @@ class _Attempt:
         self, combinations: Sequence[Combination], table: PathTable
     ) -> tuple[Combination, Transfers]:
         session, left_s = self._session, self._left_s()
+        has_budget = session.request.network.budget_s is not None
         session.narrator.report(
             "decision: rehearsing the program's messages directly and with relays"
         )
@@ -223,6 +225,7 @@ class _Attempt:
                 *(session, self._relays, combinations),
                 network=self._found.network, table=table,
                 rehearsal_s=min(left_s, max(MOST_REHEARSAL_S, SHARE_OF_BUDGET * left_s)),
+                most_s=left_s if has_budget else math.inf,
             )  # fmt: skip
         except (Error, OSError) as error:
             return self.base, Transfers(False, f"the rehearsal failed: {error}")
@@ -252,6 +255,7 @@ def _rehearse(
     network: Network,
     table: PathTable,
     rehearsal_s: float,
+    most_s: float,
 ) -> np.ndarray:
     """As `rehearse_transfers`, with routers that end with it."""
     launcher, arguments = session.launcher, session.request.launcher.arguments
@@ -281,5 +285,6 @@ def _rehearse(
             env=preload_variables({}, library, FAIRLEAD_PLAN=str(folder.absolute())),
             least_bytes=relays.least_bytes,
             rehearsal_s=rehearsal_s,
+            most_s=most_s,
             launcher_args=arguments,
         )
