@@ -55,6 +55,12 @@ CLEAR_RISK_SHARE = 0.25
 one of many looks at growing results would often find the risk within it by chance: of placements
 that lose 3 %, 7 % are taken so instead of 10 % (six looks of six rounds each, sigma 0.3)."""
 
+EXTRA_S = 1.2
+"""Added to the default budget where a placement would save much, but too few rounds agree on it."""
+
+LEAST_EXTRA_RATIO = 0.1
+"""What it has to be expected to save for that."""
+
 LEAST_INTERFACE_RATIO = 0.03
 """The decision hangs on interfaces if boundless ones would save this part of the time."""
 
@@ -92,6 +98,8 @@ class DecisionProblem:
         measurer: Makes further measurements; None where the network was given.
         budget_s: When no further rehearsal begins; the first one takes place in any case, since
             rates alone do not show what pairs share.
+        extra_s: Added to the budget while a placement is expected to save a tenth or more, at a
+            risk that the rule does not accept.
         placing_s: Time that finding a placement takes.
         seed: Seed of all random draws.
     """
@@ -105,6 +113,7 @@ class DecisionProblem:
     is_dropped: Callable[[Placement], bool] = lambda _placement: False
     measurer: Measurer | None = None
     budget_s: float = 4.0
+    extra_s: float = 0.0
     placing_s: float = 0.0
     seed: int = 0
 
@@ -145,6 +154,7 @@ class SearchResult:
         by_long_trains: Pairs measured meanwhile by trains of 64 KiB; None without any.
         has_met_dropped: Whether a placement was rejected because it had proved slower.
         seconds: Time that the search took.
+        extra_s: Time that was added to its budget.
     """
 
     candidates: Sequence[Candidate]
@@ -153,6 +163,7 @@ class SearchResult:
     by_long_trains: Network | None
     has_met_dropped: bool
     seconds: float
+    extra_s: float = 0.0
 
 
 def search(problem: DecisionProblem) -> SearchResult:
@@ -187,6 +198,7 @@ class _Search:
         self._has_met_dropped = False
         self._has_asked_interfaces = False
         self._by_long_trains: Network | None = None
+        self._extra_s = 0.0
 
     def go_on(self) -> bool:
         """One turn. Returns whether another one may change the decision."""
@@ -218,7 +230,19 @@ class _Search:
         undecided = [one for one in rehearsed if not clear.is_hopeless(one.gain)]
         if not undecided or any(clear.accepts(one.gain) for one in undecided):
             return False
+        if self._is_worth_more_time(undecided):
+            self._extra_s = self._problem.extra_s
         return self._rehearse(undecided)
+
+    def _is_worth_more_time(self, undecided: Sequence[Candidate]) -> bool:
+        """Whether one would save much, and none is accepted.
+
+        One late message among few rounds makes any interval wide. Keeping the launcher's placement
+        then costs more than another second.
+        """
+        if any(self._problem.rule.accepts(one.gain) for one in undecided):
+            return False
+        return any(one.gain.ratio >= LEAST_EXTRA_RATIO for one in undecided)
 
     def result(self) -> SearchResult:
         """The result so far."""
@@ -229,6 +253,7 @@ class _Search:
             by_long_trains=self._by_long_trains,
             has_met_dropped=self._has_met_dropped,
             seconds=time.monotonic() - self._begin_s,
+            extra_s=self._extra_s,
         )
 
     def _challenger(self) -> Candidate | None:
@@ -259,7 +284,7 @@ class _Search:
     def _left_s(self, measurer: Measurer) -> float:
         """What is left of the budget once the measuring program runs."""
         spent_s = time.monotonic() - self._begin_s
-        return self._problem.budget_s - spent_s - measurer.launch_s
+        return self._problem.budget_s + self._extra_s - spent_s - measurer.launch_s
 
     def _measure(self) -> None:
         """Measure the pairs that decide by messages long enough for a busy machine, each once."""

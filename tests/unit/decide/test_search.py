@@ -216,6 +216,28 @@ def test_a_rehearsal_does_not_go_on_when_the_budget_is_spent() -> None:
     assert decision.num_rounds == 12
 
 
+@pytest.mark.parametrize(
+    ("time_ratio", "has_more_time"), [(0.6, True), (0.93, False), (1.3, False)]
+)
+def test_a_large_saving_on_which_too_few_rounds_agree_gets_more_time(
+    time_ratio: float, has_more_time: bool
+) -> None:
+    # As if starting the program took the whole budget. Rounds differ much.
+    hosts = SlightlyFaster(HIDDEN, 0.6, groups_of_eight(), launch_s=100.0, time_ratio=time_ratio)
+    asked = problem(HIDDEN, sigma=0.05, measurer=hosts, extra_s=100.0)
+    found = search(asked)
+    assert found.extra_s == (100.0 if has_more_time else 0.0)
+    assert (hosts.calls > 1) == has_more_time
+    decision = make_decision(found, asked.rule)
+    assert (decision.placement is not None) == has_more_time
+
+
+def test_a_placement_that_is_accepted_gets_no_more_time() -> None:
+    hosts = SlightlyFaster(HIDDEN, 0.2, groups_of_eight(), launch_s=100.0, time_ratio=0.5)
+    found = search(problem(HIDDEN, sigma=0.05, measurer=hosts, extra_s=100.0))
+    assert (hosts.calls, found.extra_s) == (1, 0.0)
+
+
 def test_a_spent_budget_leaves_one_rehearsal() -> None:
     hosts = Hosts(HIDDEN, 0.1, groups_of_eight(), launch_s=100.0)
     asked = problem(HIDDEN, measurer=hosts)

@@ -19,7 +19,13 @@ from fairlead.decide.kept_decisions import decision_path, keep, load_kept
 from fairlead.decide.measurer import HostsMeasurer
 from fairlead.decide.placement import COST_OF_OBJECTIVE, SLOWEST_RANK
 from fairlead.decide.rule import dropped_by
-from fairlead.decide.search import DecisionProblem, default_budget_s, mapping_s, search
+from fairlead.decide.search import (
+    EXTRA_S,
+    DecisionProblem,
+    default_budget_s,
+    mapping_s,
+    search,
+)
 from fairlead.decide.transfers import Transfers
 from fairlead.errors import InputError
 from fairlead.files import run_directory
@@ -112,6 +118,8 @@ def _decide(session: Session) -> Decision:
         return dataclasses.replace(kept, seconds=session.probe_s, budget_s=budget_s)
     _report_stragglers(session)
     found = search(_problem(session))
+    if budget_s is not None:
+        budget_s += found.extra_s
     _write_baseline(session, found.by_long_trains)
     placing = session.request.placing
     decision = dataclasses.replace(make_decision(found, placing.rule), budget_s=budget_s)
@@ -209,6 +217,7 @@ def _problem(session: Session) -> DecisionProblem:
         is_dropped=dropped_by(dropped, cost_s),
         measurer=_measurer(session),
         budget_s=budget_s - session.probe_s,
+        extra_s=EXTRA_S if session.request.network.budget_s is None else 0.0,
         placing_s=limit_s,
         seed=placing.seed,
     )
