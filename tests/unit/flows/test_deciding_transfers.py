@@ -150,6 +150,6 @@ def test_a_budget_that_the_user_gives_also_ends_rounds_under_way(
 
     decided(session, rehearsing)
 
-    # Of the 4 s of this decision starting the program takes one and a half.
+    # The decision has 4 s; starting the program takes one and a half.
     left_s = math.inf if given_s is None else pytest.approx(2.5, abs=0.4)
     assert rehearsing.most_s == left_s
