@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of a frame over each hop: MCM's "latency of the message in every step of path", which the
-// ack brings to the source. Pure: the caller has the clock.
+// The time of a frame over each hop: MCM's "latency of the message in every step of path", which
+// the ack brings to the source. Pure: the caller has the clock.
 //
 //   data   R0 ─────▶ R1 ─────▶ R2     each router writes its clock before the hop
 //   ack    R0 ◀───── R1 ◀───── R2     each subtracts it from its clock

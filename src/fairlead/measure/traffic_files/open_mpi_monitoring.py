@@ -39,7 +39,7 @@ def read_monitoring(path: Path) -> Traffic:
         InputError: A rank's file is missing or cannot be read, or a line is not understood.
     """
     files = _files(path)
-    sent = {kind: RankMatrix() for kind in "EIS"}
+    sent = {kind: RankMatrix() for kind in ("E", "I", "S")}
     for rank, file in enumerate(files):
         for number, line in enumerate(read_lines(file, "ascii"), 1):
             if line[:1] not in _KINDS:
