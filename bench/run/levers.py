@@ -187,7 +187,7 @@ def parsed_cells(parser: argparse.ArgumentParser) -> argparse.Namespace:
     options.scenario = options.scenario or (["pairwise"] if options.short else [*SCENARIOS])
     options.program = options.program or (["cg"] if options.short else [*PROGRAMS])
     if options.short:
-        options.hosts, options.rounds = 4, 1
+        options.hosts, options.rounds, options.slower = 4, 1, 1.0
     return options
 
 
