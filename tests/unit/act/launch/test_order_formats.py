@@ -77,8 +77,9 @@ def test_launchers_take_the_file(name: str, program: str, options: str, tmp_path
     path = tmp_path / "order.txt"
     path.write_text(ORDER_FORMATS[name].text(HostOrder(("localhost",), (3,))))
 
+    # Hydra was once ended by SIGPIPE where the ranks had ended at once.
     done = subprocess.run(
-        [program, options, str(path), "-n", "3", "echo", "started"],
+        [program, options, str(path), "-n", "3", "sh", "-c", "sleep 1; echo started"],
         env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
