@@ -132,6 +132,12 @@ def test_what_is_put_and_got_counts_by_the_direction_of_its_data(tmp_path: Path)
     assert "left_out" not in traffic.origin
 
 
+def test_blank_lines_of_monitoring_are_passed_over(tmp_path: Path) -> None:
+    traffic = with_windows(tmp_path, f"\n{WITH_WINDOWS}\n\n")
+
+    assert traffic.bytes.toarray().tolist() == [[0, 40960, 0], [0, 0, 104 + 40960], [0, 0, 0]]
+
+
 def test_windows_by_messages_are_counted_once(tmp_path: Path) -> None:
     lines = WITH_WINDOWS.replace("104 bytes", "41064 bytes").replace("R\t1\t0\t40960", "R\t1\t0\t0")
     traffic = with_windows(tmp_path, lines)

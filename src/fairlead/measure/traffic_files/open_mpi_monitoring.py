@@ -22,7 +22,7 @@ from fairlead.model.traffic import Traffic
 
 __all__ = ["read_monitoring"]
 
-_KINDS = "EISR"
+_KINDS = frozenset("EISR")
 _PATH = re.compile(r"(.*)\.(\d{1,7})\.prof", re.ASCII)
 _LINE = re.compile(
     r"([EISR])\t(\d{1,7})\t(\d{1,7})\t(\d{1,18}) bytes\t(\d{1,18}) msgs sent", re.ASCII
