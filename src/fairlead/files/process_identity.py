@@ -29,8 +29,8 @@ class ProcessIdentity(NamedTuple):
     started: int
 
     @classmethod
-    def own(cls) -> ProcessIdentity:
-        """This process."""
+    def of_this_process(cls) -> ProcessIdentity:
+        """That of the process that asks."""
         return cls(socket.gethostname(), os.getpid(), start_ticks(os.getpid()))
 
     @property

@@ -95,7 +95,7 @@ class RunDirectory:
             "kind": "run",
             "version": 1,
             "command": sys.argv,
-            "process": ProcessIdentity.own()._asdict(),
+            "process": ProcessIdentity.of_this_process()._asdict(),
             "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "steps": [],
         }

@@ -115,7 +115,7 @@ def announce_run(
     folder = state_folder() / "running"
     own = folder / f"{uuid.uuid4().hex[:16]}.json"
     run = _Run(
-        **ProcessIdentity.own()._asdict(),
+        **ProcessIdentity.of_this_process()._asdict(),
         hosts=tuple(hosts),
         cloud=json.dumps(list(cloud_facts)),
         program=program,

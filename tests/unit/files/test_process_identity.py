@@ -10,17 +10,19 @@ from fairlead.files.process_identity import ProcessIdentity, start_ticks
 
 def test_a_process_runs_until_it_has_ended() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
-        one = ProcessIdentity.own()._replace(pid=process.pid, started=start_ticks(process.pid))
+        one = ProcessIdentity.of_this_process()._replace(
+            pid=process.pid, started=start_ticks(process.pid)
+        )
         assert one.is_here
         assert one.is_running
     assert not one.is_running
 
 
 def test_another_process_with_the_same_number_is_another_one() -> None:
-    own = ProcessIdentity.own()
+    own = ProcessIdentity.of_this_process()
     assert own.is_running
     assert not own._replace(started=own.started - 1).is_running
 
 
 def test_a_process_of_another_machine_is_elsewhere() -> None:
-    assert not ProcessIdentity.own()._replace(machine="elsewhere").is_here
+    assert not ProcessIdentity.of_this_process()._replace(machine="elsewhere").is_here
