@@ -11,6 +11,10 @@ from typing import Any
 
 import pytest
 
+from fairlead.measure.traffic_files import load_traffic
+from fairlead.model.traffic import Traffic
+
+SCORE_P = "Score-P 8.4"
 SYSTEM_PYTHON = "/usr/bin/python3"
 NO_ROOT = 2**32 - 1
 """What OTF2 calls COLLECTIVE_ROOT_NONE."""
@@ -86,3 +90,26 @@ def write_trace(
         text=True,
     )
     return folder / "trace" / "traces.otf2"
+
+
+def same(num_ranks: int, sent: int, received: int) -> dict[int, tuple[int, int]]:
+    return dict.fromkeys(range(num_ranks), (sent, received))
+
+
+def rows(traffic: Traffic) -> list[tuple[str, int, int, int, int | None]]:
+    """Operation, ranks, bytes, calls and root, in order."""
+    return sorted(
+        (call.operation, call.communicator_size, call.message_bytes, call.calls, call.root)
+        for call in traffic.collectives
+    )
+
+
+def read(folder: Path, num_ranks: int, events: list[Call], **options: object) -> Traffic:
+    return load_traffic(write_trace(folder, num_ranks, events, **options))  # type: ignore[arg-type]
+
+
+MANY_PARTS = calls("bcast", {0: (400, 100), 1: (0, 100), 2: (0, 100), 3: (0, 100)}, root=0)
+"""A broadcast of 100 bytes, counted a part for each rank."""
+
+ONCE_SCANNED = calls("scan", same(4, 8, 8))
+"""Scans of 8 bytes, counted by their arguments."""
