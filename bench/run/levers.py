@@ -138,9 +138,9 @@ def main() -> None:
     cells: list[Cell] = []
     rows = table_of_cells()
     for scenario in options.scenario:
-        cells += measured_in(Scenario.load(scenario, options.hosts), options, rows)
-    for cloud in drawn_clouds(options.drawn, options.seed, options.hosts or 8):
-        cells += measured_in(cloud, options, rows)
+        cells += measure_in(Scenario.load(scenario, options.hosts), options, rows)
+    for cloud in draw_clouds(options.drawn, options.seed, options.hosts or 8):
+        cells += measure_in(cloud, options, rows)
     console = Console(width=200)
     console.print(rows)
     ratios = [cell.part_of(cell.best)[0] for cell in cells]
@@ -191,7 +191,7 @@ def parsed_cells(parser: argparse.ArgumentParser) -> argparse.Namespace:
     return options
 
 
-def drawn_clouds(number: int, seed: int, num_hosts: int) -> Iterator[Scenario]:
+def draw_clouds(number: int, seed: int, num_hosts: int) -> Iterator[Scenario]:
     """Clouds of random rates, in turn racks with uplinks of their own and pairs that all differ."""
     rng = np.random.default_rng(seed)
     for index in range(number):
@@ -214,7 +214,7 @@ def racks_of(count: int, rng: np.random.Generator) -> dict[str, object]:
     return {"count": count, "uplink": uplinks}
 
 
-def measured_in(cloud: Scenario, options: argparse.Namespace, rows: Table) -> Iterator[Cell]:
+def measure_in(cloud: Scenario, options: argparse.Namespace, rows: Table) -> Iterator[Cell]:
     """The cells of one cloud, each printed and added to the table when it is complete."""
     with Lab.up(cloud.slower(options.slower)) as lab:
         for name in options.program:
@@ -228,7 +228,7 @@ def measured(lab: Lab, scenario: str, name: str, options: argparse.Namespace) ->
     """All rounds of a cell; combinations share the traffic, the network and the decisions."""
     program = PROGRAMS[name]
     kept = None if options.keep is None else options.keep / f"{scenario}-{name}.json"
-    cell = recalled(kept) or Cell(scenario, name)
+    cell = load_rounds(kept) or Cell(scenario, name)
     if options.hosts is not None:
         program = dataclasses.replace(program, num_ranks=4 * options.hosts)
     with tempfile.TemporaryDirectory() as shared:
@@ -240,7 +240,7 @@ def measured(lab: Lab, scenario: str, name: str, options: argparse.Namespace) ->
     return cell
 
 
-def recalled(kept: Path | None) -> Cell | None:
+def load_rounds(kept: Path | None) -> Cell | None:
     """The rounds of a benchmark that was stopped."""
     if kept is None or not kept.exists():
         return None
