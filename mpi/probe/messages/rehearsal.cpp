@@ -17,6 +17,8 @@ constexpr double kTrial_s = 0.08;
 constexpr int kMostSteps = 500;
 // Far longer than processes begin one after the other.
 constexpr double kLongStep_s = 0.02;
+// Far longer than opening the connections of a step.
+constexpr double kLongFirstStep_s = 0.1;
 // Flows that share a bottleneck may take ten times as long as their pairs suggest.
 constexpr double kFirstSizeRatio = 0.125;
 // Fewer rounds would say nothing, so this many are run even when late.
@@ -84,12 +86,16 @@ RehearsalFindings Rehearsal::conduct(const RehearsalOptions& options, Outcome& o
 }
 
 std::optional<Rehearsal::Scale> Rehearsal::find_scale(Outcome& outcome) {
-  Scale scale{.num_steps = 1, .size_ratio = kFirstSizeRatio};
-  // The first trials open connections. Whole messages are timed only if parts of them suggest that
-  // this does not take too long.
-  if (!try_all(scale, 0, outcome)) return std::nullopt;
+  Scale scale{.num_steps = 1, .size_ratio = kFirstSizeRatio, .is_first_timed = true};
+  // The first step opens connections, which counts for nothing where it is that long anyway. Whole
+  // messages are timed only if parts of them suggest that this does not take too long.
   auto trials_s = try_all(scale, 0, outcome);
   if (!trials_s) return std::nullopt;
+  scale.is_first_timed = least_bytes_ > 1 && std::ranges::min(*trials_s) > kLongFirstStep_s;
+  if (!scale.is_first_timed) {
+    trials_s = try_all(scale, 0, outcome);
+    if (!trials_s) return std::nullopt;
+  }
   double step_s = std::ranges::max(*trials_s) / kFirstSizeRatio;
   if (step_s > kTrial_s) {
     scale.size_ratio = kTrial_s / step_s;

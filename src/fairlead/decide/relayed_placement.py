@@ -22,36 +22,42 @@ FOR_RELAYS = "for the network with relays"
 
 
 def find_relayed_placement(
-    placements: Sequence[Placement],
+    base: Placement,
+    others: Sequence[Placement],
     traffic: Traffic,
     network: Network,
     table: PathTable,
     *,
-    place: Callable[[Network], Placement],
+    place: Callable[[Network], Placement] | None,
     cost: str,
 ) -> Placement | None:
-    """A placement that is worth a rehearsal with relays in addition to others.
+    """A placement that is worth a rehearsal with relays in addition to `base`.
 
     With relays a slow pair costs less, so ranks need not avoid it.
 
     Args:
-        placements: Those that are rehearsed with relays in any case.
+        base: The one that is rehearsed with relays in any case.
+        others: Known ones.
         traffic: What the ranks send one another.
         network: The measured network.
         table: Its paths.
-        place: Finds a placement on a network.
+        place: Finds a placement on a network; None without time for it.
         cost: Time of `Cost` by which placements are compared.
 
     Returns:
-        None where the best one is among these already, or is not predicted to take less time with
-        relays than each of them by `LEAST_BETTER_RATIO`.
+        None where no other one is predicted to take less time with relays than `base` by
+        `LEAST_BETTER_RATIO`. A new one has to be better than the known ones by as much.
     """
     relayed = network_with_relays(remove_noise(with_pooled_noise(network)), table)
-    found = place(relayed)
 
     def cost_s(placement: Placement) -> float:
         return float(getattr(evaluate(placement, traffic, relayed), cost))
 
-    if cost_s(found) > (1 - LEAST_BETTER_RATIO) * min(map(cost_s, placements)):
-        return None
-    return Placement(found.hosts, found.host_of_rank, f"{found.method} {FOR_RELAYS}")
+    def is_better(one: Placement, other: Placement) -> bool:
+        return cost_s(one) <= (1 - LEAST_BETTER_RATIO) * cost_s(other)
+
+    best = min((base, *others), key=cost_s)
+    found = None if place is None else place(relayed)
+    if found is not None and is_better(found, best):
+        return Placement(found.hosts, found.host_of_rank, f"{found.method} {FOR_RELAYS}")
+    return best if is_better(best, base) else None

@@ -58,22 +58,29 @@ class Rule:
         return max(among, key=lambda index: gains[index].ratio, default=None), bool(accepted)
 
 
-def rehearsed_gain(log_ratios: npt.NDArray[np.float64]) -> Gain:
+def rehearsed_gain(*log_ratios: npt.NDArray[np.float64]) -> Gain:
     """The saving of a placement, by trials in turns with the launcher's placement.
 
     Args:
         log_ratios: Logarithm of the placement's time over the launcher's, one per round, at
             least two. Trials of one round ran right after one another, so that varying load slows
-            both.
+            both. Where the two were compared with a third placement in separate rehearsals, one
+            array for each of these, of which the means add up.
 
-    Source: Student 1908 (mean of a few normal values).
+    Source: Student 1908 (mean of a few normal values), Welch 1947 (sum of such means: the degrees
+    of freedom).
     """
-    count = len(log_ratios)
-    mean = float(np.mean(log_ratios))
-    error = max(float(np.std(log_ratios, ddof=1)) / np.sqrt(count), LEAST_ERROR)
+    means = [float(np.mean(each)) for each in log_ratios]
+    variances = [
+        max(float(np.var(each, ddof=1)) / len(each), LEAST_ERROR**2) for each in log_ratios
+    ]
+    mean, error = sum(means), float(np.sqrt(sum(variances)))
+    freedom = sum(variances) ** 2 / sum(
+        variance**2 / (len(each) - 1) for variance, each in zip(variances, log_ratios, strict=True)
+    )
     # By scipy.special, as importing scipy.stats takes half a second.
-    low, high = -np.expm1(mean + error * scipy.special.stdtrit(count - 1, [0.975, 0.025]))
-    risk = scipy.special.stdtr(count - 1, (mean - np.log1p(TOLERATED_RATIO)) / error)
+    low, high = -np.expm1(mean + error * scipy.special.stdtrit(freedom, [0.975, 0.025]))
+    risk = scipy.special.stdtr(freedom, (mean - np.log1p(TOLERATED_RATIO)) / error)
     return Gain(-np.expm1(mean), float(low), float(high), float(risk))
 
 

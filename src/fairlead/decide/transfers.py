@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether large messages may be relayed, and on which placement: combinations, judged by one rule.
 
-worth trying? ──▶ rehearse {launcher's, best found} x {direct, relayed}
-      │                    and {best for the network with relays} x {relayed} in turns ──▶ the rule
+worth trying? ──▶ rehearse {that taken} x {direct, relayed} and {others that relays
+      │           may make better} x {relayed} in turns ──▶ the rule
       │ no: nothing is started
 """
 
@@ -98,25 +98,28 @@ NOT_CONSIDERED = Transfers(is_taken=False, why="not considered")
 
 
 def combinations_of(
-    placements: Sequence[Placement],
+    direct: Sequence[Placement],
+    relayed: Sequence[Placement],
     is_dropped: Callable[[Combination], bool],
-    for_relays: Sequence[Placement] = (),
 ) -> list[Combination]:
-    """Each placement without and with relays, without the combinations that have proved slower.
+    """Placements without and with relays, without the combinations that have proved slower.
 
     Args:
-        placements: The launcher's first; those that do not differ from earlier ones are left out.
+        direct: Placements that are tried without relays.
+        relayed: Those that are tried with relays.
         is_dropped: Whether a combination with relays has proved slower.
-        for_relays: Placements that are tried with relays alone.
+
+    Returns:
+        Those without relays first, each one once.
     """
-    distinct: dict[tuple[str, ...], Placement] = {}
-    for placement in placements:
-        distinct.setdefault(tuple(placement.host_names()), placement)
-    direct = [Combination(one, is_relayed=False) for one in distinct.values()]
-    for placement in for_relays:
-        distinct.setdefault(tuple(placement.host_names()), placement)
-    relayed = [Combination(one, is_relayed=True) for one in distinct.values()]
-    return [*direct, *(one for one in relayed if not is_dropped(one))]
+    distinct: dict[tuple[tuple[str, ...], bool], Combination] = {}
+    for one in (
+        *(Combination(placement, is_relayed=False) for placement in direct),
+        *(Combination(placement, is_relayed=True) for placement in relayed),
+    ):
+        if not (one.is_relayed and is_dropped(one)):
+            distinct.setdefault(one.key, one)
+    return list(distinct.values())
 
 
 def reason_against_trying(
@@ -125,6 +128,7 @@ def reason_against_trying(
     network: Network,
     table: PathTable | None,
     *,
+    num_combinations: int,
     least_bytes: int,
     sends_by_tcp: bool | None,
 ) -> str | None:
@@ -135,6 +139,7 @@ def reason_against_trying(
         traffic: What the ranks send one another.
         network: The measured network.
         table: Its paths; None where they cannot be found.
+        num_combinations: Combinations that a rehearsal has at least.
         least_bytes: Messages of at least this size may be relayed.
         sends_by_tcp: Whether the MPI does; None: not known.
     """
@@ -147,7 +152,7 @@ def reason_against_trying(
         return f"no message of at least {format_size(least_bytes)} goes between hosts"
     if table is None:
         return "some pairs of hosts were not measured"
-    num_flows = 2 * len(placements) * traffic.carried.bytes.nnz
+    num_flows = num_combinations * traffic.carried.bytes.nnz
     if num_flows > MOST_FLOWS:
         return f"{num_flows:,} messages are too many for a rehearsal (at most {MOST_FLOWS:,})"
     may_gain = _mask(network, [*faster_pairs(table), *several_connections_pairs(network, table)])
@@ -172,6 +177,7 @@ def judge_combinations(
     base: Combination,
     steps_s: npt.NDArray[np.float64],
     rule: Rule,
+    base_log_ratios: npt.NDArray[np.float64] | None = None,
 ) -> tuple[Combination, Transfers]:
     """The combination that is taken, and what was decided on relays.
 
@@ -179,10 +185,13 @@ def judge_combinations(
     save enough, and the risk that it loses is bounded.
 
     Args:
-        combinations: The launcher's placement first, without relays unless these are always used.
+        combinations: The one that savings are compared with first: the launcher's placement,
+            without relays unless these are always used; or `base` with `base_log_ratios`.
         base: That of them which would be taken without this rehearsal.
         steps_s: Seconds of one step, shape (rounds, combinations).
         rule: When one is used.
+        base_log_ratios: Logarithm of the time of `base` over that of the launcher's placement, by
+            earlier rounds; None where the launcher's is among the combinations.
     """
     num_rounds = len(steps_s)
     if num_rounds < FEWEST_ROUNDS:
@@ -191,6 +200,14 @@ def judge_combinations(
 
     def gain_of(one: int, other: int) -> Gain:
         return rehearsed_gain(log_s[:, one] - log_s[:, other])
+
+    def whole_gain_of(one: int) -> Gain:
+        """Against the launcher's placement."""
+        if base_log_ratios is None:
+            return gain_of(one, 0)
+        if one == own:
+            return rehearsed_gain(base_log_ratios)
+        return rehearsed_gain(log_s[:, one] - log_s[:, own], base_log_ratios)
 
     own = [one.key for one in combinations].index(base.key)
     others = [index for index in range(len(combinations)) if index != own]
@@ -217,11 +234,12 @@ def judge_combinations(
         saved if is_taken else f"would take {saved}",
         is_considered=True,
         gain=gain,
-        whole_gain=gain_of(chosen or own, 0),
+        whole_gain=whole_gain_of(chosen or own),
         num_rounds=num_rounds,
         tried=tuple(
-            Tried(one.placement.method, one.is_relayed, gain_of(index, 0))
-            for index, one in enumerate(combinations[1:], start=1)
+            Tried(one.placement.method, one.is_relayed, whole_gain_of(index))
+            for index, one in enumerate(combinations)
+            if base_log_ratios is not None or index > 0
         ),
     )
 

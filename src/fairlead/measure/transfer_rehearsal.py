@@ -56,7 +56,7 @@ seconds, and a rehearsal before it counts."""
 MOST_FLOWS = 20_000
 """Messages in the steps of all combinations; an order of more takes too long to send."""
 
-_SCALING_STEPS = 4
+_SCALING_STEPS = 1
 """Fewest steps of each pattern before the first round (mpi/probe/messages/rehearsal.cpp)."""
 
 FEWEST_ROUNDS = 3

@@ -56,7 +56,7 @@ def test_the_best_placement_with_relays_is_found_where_it_differs() -> None:
     direct = place(known)
 
     found = find_relayed_placement(
-        [direct], traffic, known, path_table(known), place=place, cost=COST
+        direct, [], traffic, known, path_table(known), place=place, cost=COST
     )
 
     assert found is not None
@@ -71,9 +71,26 @@ def test_none_is_added_where_the_best_without_relays_is_as_good() -> None:
     for known in (network(np.full((4, 4), 1e8)), racks([0, 0, 1, 1])):
         place = placing_on(traffic, known)
         found = find_relayed_placement(
-            [place(known)], traffic, known, path_table(known), place=place, cost=COST
+            place(known), [], traffic, known, path_table(known), place=place, cost=COST
         )
         assert found is None
+
+
+def test_a_known_placement_is_taken_where_no_new_one_is_better() -> None:
+    """By the way of h2 the first group is better than the second, which is better directly."""
+    known, traffic = detours(), triangle_traffic()
+    first, second = (fl.Placement(known.hosts, np.array(ranks)) for ranks in ([0, 1, 2], [3, 4, 5]))
+
+    def found(base: fl.Placement, others: list[fl.Placement], *, has_time: bool) -> object:
+        return find_relayed_placement(
+            base, others, traffic, known, path_table(known),
+            place=placing_on(traffic, known) if has_time else None, cost=COST,
+        )  # fmt: skip
+
+    assert found(second, [first], has_time=True) is first
+    assert found(second, [first], has_time=False) is first
+    assert found(first, [second], has_time=True) is None
+    assert found(second, [], has_time=False) is None
 
 
 def test_a_pair_has_the_rate_of_its_fastest_path() -> None:

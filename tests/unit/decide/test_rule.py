@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import fairlead as fl
 from fairlead.decide.expected_gain import TOLERATED_RATIO, Gain
@@ -53,6 +54,19 @@ def test_risk_of_a_loss_is_how_often_another_mean_would_be_slower() -> None:
 def test_rounds_that_agree_by_chance_are_not_certain() -> None:
     gain = rehearsed_gain(np.full(3, np.log(0.9)))
     assert gain.high_ratio - gain.low_ratio > 2 * LEAST_ERROR
+
+
+def test_means_of_separate_rehearsals_add_up_with_welchs_interval() -> None:
+    """SciPy's test of a difference of means knows the same sum, where one of them is negative."""
+    random = np.random.default_rng(4)
+    first, second = random.normal(-0.5, 0.1, 5), random.normal(-0.2, 0.04, 12)
+    welch = scipy.stats.ttest_ind(first, -second, equal_var=False).confidence_interval()
+
+    gain = rehearsed_gain(first, second)
+
+    assert gain.ratio == pytest.approx(1 - np.exp(first.mean() + second.mean()))
+    assert gain.low_ratio == pytest.approx(1 - np.exp(welch.high))
+    assert gain.high_ratio == pytest.approx(1 - np.exp(welch.low))
 
 
 def test_the_largest_accepted_saving_is_taken_before_a_larger_one_at_risk() -> None:

@@ -23,7 +23,7 @@ from fairlead.measure.transfer_rehearsal import Combination
 HOSTS = ("a", "b", "c")
 LAUNCHERS = fl.Placement(HOSTS, np.array([0, 1, 2]), "launcher")
 FOUND = fl.Placement(HOSTS, np.array([2, 1, 0]), "optimize")
-ALL = combinations_of([LAUNCHERS, FOUND], lambda _one: False)
+ALL = combinations_of([LAUNCHERS, FOUND], [LAUNCHERS, FOUND], lambda _one: False)
 DIRECT, FOUND_DIRECT, RELAYED, FOUND_RELAYED = ALL
 LARGE = 1 << 20
 
@@ -95,10 +95,32 @@ def test_two_rounds_decide_nothing() -> None:
     assert "took too long" in transfers.why
 
 
+def test_where_the_launchers_is_not_rehearsed_again_its_earlier_rounds_count() -> None:
+    """Of three that are taken without it, against it: 0.5 of the time then, 0.6 of that now."""
+    among = [FOUND_DIRECT, FOUND_RELAYED, RELAYED]
+    earlier = np.log(0.5) + np.random.default_rng(8).normal(0, 0.01, 6)
+
+    chosen, transfers = judge_combinations(
+        among, FOUND_DIRECT, rounds(1.0, 0.6, 1.4), Rule(), earlier
+    )
+
+    assert chosen == FOUND_RELAYED
+    assert transfers.gain is not None and transfers.whole_gain is not None
+    assert transfers.gain.ratio == pytest.approx(0.4, abs=0.03)
+    assert transfers.whole_gain.ratio == pytest.approx(0.7, abs=0.03)
+    saved = [one.gain.ratio for one in transfers.tried]
+    assert saved == pytest.approx([0.5, 0.7, 0.3], abs=0.03)
+
+
 def test_a_combination_that_has_proved_slower_is_not_among_them() -> None:
-    left = combinations_of([LAUNCHERS, FOUND], lambda one: one.placement is FOUND)
+    both = [LAUNCHERS, FOUND]
+    left = combinations_of(both, both, lambda one: one.placement is FOUND)
     assert left == [DIRECT, FOUND_DIRECT, RELAYED]
-    assert combinations_of([LAUNCHERS, LAUNCHERS], lambda _one: False) == [DIRECT, RELAYED]
+
+
+def test_each_combination_is_there_once() -> None:
+    twice = [LAUNCHERS, LAUNCHERS]
+    assert combinations_of(twice, twice, lambda _one: False) == [DIRECT, RELAYED]
 
 
 def network(slow_Bps: float = 1e7, nic_Bps: float | None = None) -> fl.Network:
@@ -128,7 +150,7 @@ def reason(
 ) -> str | None:
     return reason_against_trying(
         placements, sent, known, path_table(known),
-        least_bytes=least_bytes, sends_by_tcp=sends_by_tcp,
+        num_combinations=2, least_bytes=least_bytes, sends_by_tcp=sends_by_tcp,
     )  # fmt: skip
 
 
@@ -167,8 +189,9 @@ def test_another_network_than_tcp_is_not_and_neither_is_an_unknown_one() -> None
 
 def test_pairs_that_were_not_measured_are_the_reason() -> None:
     found = reason_against_trying(
-        [LAUNCHERS], traffic(), network(), None, least_bytes=65536, sends_by_tcp=True
-    )
+        [LAUNCHERS], traffic(), network(), None,
+        num_combinations=2, least_bytes=65536, sends_by_tcp=True,
+    )  # fmt: skip
     assert found == "some pairs of hosts were not measured"
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,8 @@ from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
 from fairlead.decide.host_paths import network_with_relays, path_table
 from fairlead.decide.relayed_placement import FOR_RELAYS
-from fairlead.decide.search import SearchResult
+from fairlead.decide.search import Candidate, SearchResult
+from fairlead.decide.transfers import TRANSFERS_S
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.request import RelayRequest, Request
@@ -42,8 +42,8 @@ def detours(slow_Bps: float) -> fl.Network:
 class Rehearsing:
     """Steps as long as the rates with relays, and without, say; it remembers what was rehearsed."""
 
-    def __init__(self, known: fl.Network, traffic: fl.Traffic) -> None:
-        self.direct, self.traffic = known, traffic
+    def __init__(self, known: fl.Network, traffic: fl.Traffic, num_rounds: int = 6) -> None:
+        self.direct, self.traffic, self.num_rounds = known, traffic, num_rounds
         self.relayed = network_with_relays(known, path_table(known))
         self.tried: list[Combination] = []
         self.most_s = 0.0
@@ -63,7 +63,7 @@ class Rehearsing:
             fl.evaluate(one.placement, self.traffic, known).bottleneck_s
             for one, known in zip(tried, networks, strict=True)
         ]
-        noise = np.exp(np.random.default_rng(2).normal(0, 0.01, (6, len(steps_s))))
+        noise = np.exp(np.random.default_rng(2).normal(0, 0.01, (self.num_rounds, len(steps_s))))
         return np.array(steps_s) * noise
 
 
@@ -89,13 +89,16 @@ def session_on(folder: Path, known: fl.Network, relays: RelayRequest) -> Session
     return dataclasses.replace(session, is_network_given=False)
 
 
-def decided(session: Session, rehearsing: Rehearsing) -> Decision:
+def decided(
+    session: Session, rehearsing: Rehearsing, log_ratios: np.ndarray | None = None
+) -> Decision:
     """The search has found the second group, which is the best one without relays."""
     known = session.network
     placement = fl.Placement(known.hosts, np.array([3, 4, 5]), "optimize")
     gain = Gain(0.5, 0.4, 0.6)
     decision = Decision(placement, gain, 1.0, 6, budget_s=4.0)
-    found = SearchResult([], 1.0, known, None, False, 0.0)
+    rehearsed = [] if log_ratios is None else [Candidate(placement, gain, log_ratios)]
+    found = SearchResult(rehearsed, 1.0, known, None, False, 0.0)
     return decide_transfers(session, decision, found, rehearsing)
 
 
@@ -134,14 +137,28 @@ def test_without_a_better_one_nothing_is_rehearsed_in_addition(tmp_path: Path) -
 
         assert decision.placement is not None
         assert decision.placement.host_names() == ["h3", "h4", "h5"]
-        assert len(rehearsing.tried) == (4 if mode == "auto" else 0)
+        assert len(rehearsing.tried) == (3 if mode == "auto" else 0)
         assert decision.transfers_budget_s == (3.5 if mode == "auto" else 0.0)
 
 
+def test_what_the_search_has_rehearsed_is_not_rehearsed_again(tmp_path: Path) -> None:
+    """The launcher's placement takes twice as long as that found, by six rounds of the search."""
+    session = session_on(tmp_path, detours(2e7), RelayRequest("auto"))
+    rehearsing = Rehearsing(session.network, session.traffic)
+    earlier = np.log(0.5) + np.random.default_rng(3).normal(0, 0.01, 6)
+
+    decision = decided(session, rehearsing, log_ratios=earlier)
+
+    (base, base_relayed, further) = rehearsing.tried
+    assert base.placement.host_names() == base_relayed.placement.host_names() == ["h3", "h4", "h5"]
+    assert [one.is_relayed for one in rehearsing.tried] == [False, True, True]
+    assert decision.transfers.gain is not None and decision.placement is further.placement
+    left_ratio = 0.5 * (1 - decision.transfers.gain.ratio)
+    assert decision.gain.ratio == pytest.approx(1 - left_ratio, abs=0.01)
+
+
 @pytest.mark.parametrize("given_s", [None, 6.0])
-def test_a_budget_that_the_user_gives_also_ends_rounds_under_way(
-    tmp_path: Path, given_s: float | None
-) -> None:
+def test_a_budget_also_ends_rounds_under_way(tmp_path: Path, given_s: float | None) -> None:
     session = session_on(tmp_path, detours(2e7), RelayRequest("auto"))
     asked = dataclasses.replace(session.request.network, budget_s=given_s)
     request = dataclasses.replace(session.request, network=asked)
@@ -150,6 +167,15 @@ def test_a_budget_that_the_user_gives_also_ends_rounds_under_way(
 
     decided(session, rehearsing)
 
-    # The decision has 4 s; starting the program takes one and a half.
-    left_s = math.inf if given_s is None else pytest.approx(2.5, abs=0.4)
-    assert rehearsing.most_s == left_s
+    # The decision has 4 s, and by default 3.5 s more; starting the program takes one and a half.
+    added_s = TRANSFERS_S if given_s is None else 0.0
+    assert rehearsing.most_s == pytest.approx(2.5 + added_s, abs=0.4)
+
+
+def test_too_few_rounds_leave_it_to_the_next_run_which_need_not_probe(tmp_path: Path) -> None:
+    session = session_on(tmp_path, detours(2e7), RelayRequest("auto"))
+    late = Rehearsing(session.network, session.traffic, num_rounds=2)
+    for probe_s, is_open in ((1.0, True), (0.0, False)):
+        decision = decided(dataclasses.replace(session, probe_s=probe_s), late)
+        assert not decision.transfers.is_taken
+        assert decision.transfers.is_open == is_open

@@ -65,7 +65,7 @@ def test_what_stays_on_a_host_is_not_sent() -> None:
 
 def test_the_first_steps_in_which_ways_are_compared_do_not_count() -> None:
     steps_s = np.arange(12.0).reshape(12, 1)
-    assert len(without_warm_up(steps_s, 1)) == 10
+    assert len(without_warm_up(steps_s, 1)) == 8
     assert len(without_warm_up(steps_s, 50)) == 11
     assert len(without_warm_up(steps_s[:3], 1)) == 3
 

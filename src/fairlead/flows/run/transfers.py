@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -119,16 +118,16 @@ class _Attempt:
         table, why = self._look()
         if table is None:
             return self.base, Transfers(False, why)
-        placements = self._placements()
-        if not any(one.is_relayed for one in combinations_of(placements, self._is_dropped)):
-            return self.base, Transfers(False, "relays have proved slower in earlier runs")
         self._add_time()
         if self._left_s() < LEAST_REHEARSAL_S:
             # The next run finds the network measured, and has this time.
             why = "no time is left of the budget"
             return self.base, Transfers(False, why, is_open=self._session.probe_s > 0)
-        for_relays = self._placements_for_relays(placements, table)
-        combinations = combinations_of(placements, self._is_dropped, for_relays)
+        relayed = [self.base.placement, *self._further_placement(table)]
+        combinations = combinations_of(self._direct_placements(), relayed, self._is_dropped)
+        if not any(one.is_relayed for one in combinations):
+            self.extra_s = 0.0
+            return self.base, Transfers(False, "relays have proved slower in earlier runs")
         return self._judge(combinations, table)
 
     def place_for_relays(self) -> tuple[Combination, Transfers]:
@@ -138,14 +137,11 @@ class _Attempt:
         if table is None:
             return nothing
         self._add_time()
-        placements = self._placements()
-        for_relays = self._placements_for_relays(placements, table)
-        if not for_relays:
+        further = self._further_placement(table)
+        relayed = [self._launchers(), self.base.placement, *further]
+        combinations = combinations_of([], relayed, self._is_dropped)
+        if not further or self.base.key not in [one.key for one in combinations]:
             self.extra_s = 0.0
-            return nothing
-        left = combinations_of(placements, self._is_dropped, for_relays)
-        combinations = [one for one in left if one.is_relayed]
-        if self.base.key not in [one.key for one in combinations]:
             return nothing
         chosen, transfers = self._judge(combinations, table)
         return chosen, dataclasses.replace(
@@ -164,41 +160,66 @@ class _Attempt:
             return None, session.library_lack
         table = _table(network, self._relays)
         why = reason_against_trying(
-            self._placements(), session.traffic, network, table,
+            [self.base.placement, *self._others()], session.traffic, network, table,
+            num_combinations=1 + len(self._direct_placements()),
             least_bytes=self._relays.least_bytes,
             sends_by_tcp=session.probe_program.sends_by_tcp,
         )  # fmt: skip
         return (table, "") if why is None else (None, why)
 
-    def _placements(self) -> list[Placement]:
-        """The launcher's, that taken by the search, and else the best that was found."""
-        session, taken = self._session, self.base.placement
-        best = max(self._found.candidates, key=lambda one: one.gain.ratio, default=None)
-        others = [taken] if taken.host_names() != session.launchers.host_names() else []
-        if not others and best is not None:
-            others = [best.placement]
-        return [_on_cluster(session, one) for one in (session.launchers, *others)]
+    def _launchers(self) -> Placement:
+        return _on_cluster(self._session, self._session.launchers)
 
-    def _placements_for_relays(
-        self, placements: Sequence[Placement], table: PathTable
-    ) -> list[Placement]:
-        """One that is predicted to be better than these with relays; none without time for it."""
+    def _is_launchers(self, placement: Placement) -> bool:
+        return placement.host_names() == self._session.launchers.host_names()
+
+    def _direct_placements(self) -> list[Placement]:
+        """Those that are rehearsed without relays.
+
+        The one that is taken, and the launcher's where the search has not rehearsed both.
+        """
+        base = self.base.placement
+        if self._is_launchers(base) or self._base_log_ratios() is not None:
+            return [base]
+        return [self._launchers(), base]
+
+    def _base_log_ratios(self) -> npt.NDArray[np.float64] | None:
+        """The rounds of the search with the placement taken; None where there are none."""
+        names = self.base.placement.host_names()
+        rounds = [
+            one.log_ratios
+            for one in self._found.candidates
+            if one.num_rounds and one.placement.host_names() == names
+        ]
+        return rounds[0] if rounds and not self.base.is_relayed else None
+
+    def _others(self) -> list[Placement]:
+        """The best known one that differs from the one taken: the launcher's if that is not it."""
+        if not self._is_launchers(self.base.placement):
+            return [self._launchers()]
+        best = max(self._found.candidates, key=lambda one: one.gain.ratio, default=None)
+        return [] if best is None else [_on_cluster(self._session, best.placement)]
+
+    def _further_placement(self, table: PathTable) -> list[Placement]:
+        """One that is predicted to be better with relays, too; none where none is."""
         session, placing = self._session, self._session.request.placing
-        limit_s = mapping_s(self._decision.budget_s or 0.0, session.request.num_ranks)
-        num_flows = (2 * len(placements) + 1) * session.traffic.carried.bytes.nnz
-        if self._left_s() < limit_s + LEAST_REHEARSAL_S or num_flows > MOST_FLOWS:
+        num_combinations = len(self._direct_placements()) + 2
+        if num_combinations * session.traffic.carried.bytes.nnz > MOST_FLOWS:
             return []
+        limit_s = mapping_s(self._decision.budget_s or 0.0, session.request.num_ranks)
+        has_time = self._left_s() >= limit_s + LEAST_REHEARSAL_S
         found = find_relayed_placement(
-            placements, session.traffic, self._found.network, table,
-            place=lambda network: session.place(placing.method, network, limit_s),
+            self.base.placement, self._others(), session.traffic, self._found.network, table,
+            place=(lambda network: session.place(placing.method, network, limit_s))
+            if has_time else None,
             cost=COST_OF_OBJECTIVE[session.objective],
         )  # fmt: skip
         return [] if found is None else [_on_cluster(session, found)]
 
     def _is_dropped(self, one: Combination) -> bool:
-        names = one.placement.host_names()
-        is_launchers = names == self._session.launchers.host_names()
-        return self._session.log.dropped.has_relaying(None if is_launchers else names)
+        is_launchers = self._is_launchers(one.placement)
+        names = None if is_launchers else one.placement.host_names()
+        return self._session.log.dropped.has_relaying(names)
 
     def _add_time(self) -> None:
         """Routers and a process for each rank are started beyond the default budget."""
@@ -216,7 +237,6 @@ class _Attempt:
         self, combinations: Sequence[Combination], table: PathTable
     ) -> tuple[Combination, Transfers]:
         session, left_s = self._session, self._left_s()
-        has_budget = session.request.network.budget_s is not None
         session.narrator.report(
             "decision: rehearsing the program's messages directly and with relays"
         )
@@ -225,12 +245,17 @@ class _Attempt:
                 *(session, self._relays, combinations),
                 network=self._found.network, table=table,
                 rehearsal_s=min(left_s, max(MOST_REHEARSAL_S, SHARE_OF_BUDGET * left_s)),
-                most_s=left_s if has_budget else math.inf,
+                most_s=left_s,
             )  # fmt: skip
         except (Error, OSError) as error:
             return self.base, Transfers(False, f"the rehearsal failed: {error}")
-        rule = session.request.placing.rule
-        return judge_combinations(combinations, self.base, steps_s, rule)
+        rule, base_log_ratios = session.request.placing.rule, self._base_log_ratios()
+        chosen, transfers = judge_combinations(
+            combinations, self.base, steps_s, rule, base_log_ratios
+        )
+        # Where too few rounds fitted, the next run, which does not probe, has more time for them.
+        is_open = not transfers.is_considered and session.probe_s > 0
+        return chosen, dataclasses.replace(transfers, is_open=is_open)
 
 
 def _on_cluster(session: Session, placement: Placement) -> Placement:
