@@ -21,7 +21,8 @@ from fairlead.measure.network_sources import require_network
 from fairlead.measure.reachable import drop_unreachable
 from fairlead.measure.traffic_files import load_traffic
 from fairlead.model.cluster import Cluster
-from fairlead.report import advice_facts, advice_view
+from fairlead.report.advice_view import facts as advice_facts
+from fairlead.report.advice_view import view as advice_view
 from fairlead.watch.past_runs import find_run, load_cluster
 
 EXAMPLE = (

@@ -23,7 +23,8 @@ from fairlead.decide.placement import METHODS
 from fairlead.flows.compare.comparison import Comparison
 from fairlead.flows.compare.flow import compare as compare_methods
 from fairlead.flows.request import Request
-from fairlead.report import comparison_facts, comparison_table
+from fairlead.report.comparison_view import comparison_table
+from fairlead.report.comparison_view import facts as comparison_facts
 
 EXAMPLE = "Example: fairlead compare -n 32 --hostfile hosts.txt --methods cyclic,scotch -- ./solver"
 

@@ -14,7 +14,9 @@ from fairlead.cli.output import JsonOption, print_json, require_folder, stdout, 
 from fairlead.files import run_directory
 from fairlead.files.archive import replace_file
 from fairlead.flows.demo import Demo, demonstrate
-from fairlead.report import comparison_facts, comparison_table, write_report
+from fairlead.report.comparison_view import comparison_table
+from fairlead.report.comparison_view import facts as comparison_facts
+from fairlead.report.page import write_report
 
 EXAMPLE = "Example: fairlead demo --scenario flat"
 

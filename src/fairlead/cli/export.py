@@ -19,7 +19,7 @@ from fairlead.measure.host_groups import measured_groups
 from fairlead.model.host_groups import groups_of_topology
 from fairlead.model.network import Network
 from fairlead.model.topology import Topology
-from fairlead.report import load_any
+from fairlead.report.files import load_any
 
 EXAMPLE = "Example: fairlead export cloud.net.npz --format slurm-topology -o topology.conf"
 

@@ -11,7 +11,7 @@ import typer
 from fairlead.cli import option_kinds
 from fairlead.cli.output import JsonOption, print_json, warn
 from fairlead.cli.runs import print_latest
-from fairlead.report import write_report
+from fairlead.report.page import write_report
 from fairlead.report.run_files import RUN_FILES
 from fairlead.watch.past_runs import find_run
 

@@ -17,10 +17,11 @@ from fairlead.measure.traffic_files import csv_lines
 from fairlead.model.network import Network
 from fairlead.model.topology import Topology
 from fairlead.model.traffic import Traffic
-from fairlead.report import comparison_view, declared_view, facts, levers_view, load_any, view
-from fairlead.report.files import OUTCOMES
+from fairlead.report import comparison_view, declared_view, levers_view
+from fairlead.report.files import OUTCOMES, load_any
 from fairlead.report.learned_view import describe_learned, read_learned
 from fairlead.report.levers_view import levers_of
+from fairlead.report.terminal import facts, view
 from fairlead.watch.declared_distances import hold_against
 from fairlead.watch.past_runs import find_run
 

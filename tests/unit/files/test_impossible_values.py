@@ -12,7 +12,7 @@ from saved_samples import save_network, save_traffic
 
 import fairlead as fl
 from fairlead.flows.compare.comparison import PredictedCost
-from fairlead.report import load_any
+from fairlead.report.files import load_any
 
 
 @pytest.mark.parametrize(

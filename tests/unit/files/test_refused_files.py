@@ -16,7 +16,7 @@ import fairlead as fl
 from fairlead.files.archive import save_archive
 from fairlead.measure.topologies.catalogue import Given, import_topology
 from fairlead.model.topology import Topology
-from fairlead.report import load_any
+from fairlead.report.files import load_any
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 

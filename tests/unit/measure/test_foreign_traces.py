@@ -12,7 +12,7 @@ from otf2_calls import SYSTEM_PYTHON, has_otf2
 
 from fairlead.errors import InputError
 from fairlead.measure.traffic_files import load_traffic, otf2_traces
-from fairlead.report import load_any
+from fairlead.report.files import load_any
 
 WRITER = """
 import sys, otf2

@@ -9,7 +9,7 @@ import pytest
 
 from fairlead.errors import InputError
 from fairlead.measure.traffic_files import load_traffic
-from fairlead.report import load_any
+from fairlead.report.files import load_any
 
 # After the user guide of 2022; the numbers are invented, and 1 MB has 1048576 bytes.
 DIRECTED = """| Data Transfers per Rank-to-Rank Communication

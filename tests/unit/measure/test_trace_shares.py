@@ -13,7 +13,7 @@ import fairlead as fl
 from fairlead.measure.trace_shares import read_shares
 from fairlead.measure.traffic_files import load_traffic
 from fairlead.model.coverage import Coverage
-from fairlead.report import load_any
+from fairlead.report.files import load_any
 from fairlead.report.traffic_view import summary_lines
 
 SENT: list[dict[int, int]] = [{1: 100, 2: 10}, {2: 200}, {0: 300}]

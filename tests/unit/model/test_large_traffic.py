@@ -26,7 +26,10 @@ from pathlib import Path
 import numpy as np
 import fairlead as fl
 import scipy.sparse, plotly.offline
-from fairlead.report import facts, load_any, view, write_report
+from fairlead.report.files import load_any
+from fairlead.report.page import write_report
+from fairlead.report.terminal import facts
+from fairlead.report.terminal import view
 
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 limit = pages * resource.getpagesize() + {more_bytes}

@@ -12,10 +12,10 @@ from rich.console import Console
 
 import fairlead as fl
 from fairlead.model.flows_summary import FlowsSummary
-from fairlead.report import facts, view
 from fairlead.report.contention_view import blocks, contention_lines
 from fairlead.report.host_order import HostOrder
 from fairlead.report.network_charts import network_charts
+from fairlead.report.terminal import facts, view
 
 HOSTS = [f"node{number}" for number in range(6)]
 EVEN, ODD, LAST = [0, 2], [1, 3], [4, 5]

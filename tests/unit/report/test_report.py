@@ -14,8 +14,8 @@ from report_samples import comparison, ring, runs, save_jobs, save_run, two_rack
 
 import fairlead as fl
 from fairlead.errors import InputError
-from fairlead.report import write_report
 from fairlead.report.charts import ColorRange, short_names
+from fairlead.report.page import write_report
 from fairlead.report.run_files import RunFiles
 from fairlead.report.scales import SECONDS
 from fairlead.report.traffic_charts import inside_ratio, traffic_charts

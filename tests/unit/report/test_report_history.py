@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from fairlead.cli import app
 from fairlead.files.run_directory import HISTORY
-from fairlead.report import write_report
 from fairlead.report.history import (
     RunRecord,
     history_chart,
@@ -21,6 +20,7 @@ from fairlead.report.history import (
     history_table,
     records,
 )
+from fairlead.report.page import write_report
 from fairlead.watch.history import History, RunTime
 
 HOSTS = [f"node{number}" for number in range(8)]

@@ -14,9 +14,9 @@ from report_samples import ring, two_racks
 from rich.console import Console
 
 import fairlead as fl
-from fairlead.report import facts, view
 from fairlead.report.blocks import reduce_blocks, split_evenly, sum_blocks
 from fairlead.report.network_charts import network_charts
+from fairlead.report.terminal import facts, view
 from fairlead.report.traffic_charts import traffic_charts
 
 NUM_RANKS = 60_000

@@ -12,7 +12,7 @@ import pytest
 from browser import browse
 from report_samples import save_run
 
-from fairlead.report import write_report
+from fairlead.report.page import write_report
 
 HOSTS = [f"node{number}" for number in range(8)]
 PAPER_MM = 182, 269  # A4 within the page's margins

@@ -13,11 +13,11 @@ from report_samples import comparison, ring, runs, save_run, two_racks
 import fairlead as fl
 from fairlead.files.run_directory import PLACEMENT, RECORD
 from fairlead.flows.compare.statistics import geometric_mean_interval, ratio_to_baseline
-from fairlead.report import write_report
 from fairlead.report.charts import ColorRange
 from fairlead.report.comparison_view import findings
 from fairlead.report.decision_view import saving_words
 from fairlead.report.levels import bottlenecks, levels
+from fairlead.report.page import write_report
 from fairlead.report.run_files import RunFiles
 from fairlead.report.scales import BYTES, SECONDS
 from fairlead.report.summary import sentences, title

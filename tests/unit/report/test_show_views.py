@@ -16,13 +16,15 @@ from rich.console import Console
 import fairlead as fl
 from fairlead.errors import InputError
 from fairlead.model.topology import whole_torus
-from fairlead.report import comparison_table, facts, load_any, view
 from fairlead.report.blocks import reduce_blocks, split_evenly
+from fairlead.report.comparison_view import comparison_table
+from fairlead.report.files import load_any
 from fairlead.report.network_charts import network_charts
 from fairlead.report.palette import VIRIDIS, ink_on, viridis
 from fairlead.report.placement_view import rank_ranges
 from fairlead.report.run_files import RunFiles
 from fairlead.report.scales import BYTES, SECONDS, common_scale, human, three_digits
+from fairlead.report.terminal import facts, view
 from fairlead.report.terminal_heatmap import column_labels
 from fairlead.watch.history import History
 
