@@ -44,10 +44,6 @@ TRANSFERS_S = 3.5
 """Added to the default budget where transfers are worth a rehearsal: routers and a process for each
 rank are started for it."""
 
-LEAST_REHEARSAL_S = 0.6
-MOST_REHEARSAL_S = 1.5
-"""Time of the rounds; the first of them do not count."""
-
 LEAST_SHARE = 0.05
 """Least part of the bytes between hosts that goes in large messages on pairs that may gain."""
 

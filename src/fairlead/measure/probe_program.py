@@ -157,13 +157,29 @@ class ProbeProgram:
             # It ended normally and printed nothing: the launcher did not forward the line.
             if self._conversation or answer.returncode or answer.stdout:
                 return answer
-        self.close()
         if len(order) <= self._most_argument_text:
+            self.close()
             self._start(cluster, order)
             return ask(None, formats)
-        self._start(cluster, _NO_PAIRS)
-        answer = ask(None, (PAIRS_FORMAT,))
+        answer = self.start(cluster, timeout_s=timeout_s)
         return ask(order, formats) if self._conversation else answer
+
+    def start(self, cluster: Cluster, *, timeout_s: float) -> Finished:
+        """Start the program anew, and wait until it answers: no order has to wait for that then.
+
+        Args:
+            cluster: The hosts, as for `order`.
+            timeout_s: Time for it.
+
+        Returns:
+            What it printed; where it has ended, the next order starts it again.
+
+        Raises:
+            LaunchError: The launcher cannot be used.
+        """
+        self.close()
+        self._start(cluster, _NO_PAIRS)
+        return self._ask(None, timeout_s, (PAIRS_FORMAT,), None)
 
     def is_running_on(self, cluster: Cluster) -> bool:
         """Whether the program is running on these hosts already."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +40,12 @@ LEAST_MESSAGE_BYTES = 1 << 18
 """Messages are not shortened below this: what routers add to the time of one must be as little of
 it as it is of the whole message, and several segments take paths at the same time."""
 
-MOST_TIMES = 2.5
-"""No trial begins after this multiple of the time for rounds, unless the caller has less."""
+LEAST_REHEARSAL_S = 0.6
+MOST_REHEARSAL_S = 1.5
+"""Time of the rounds; the first of them do not count."""
+
+SHARE_OF_TIME = 0.25
+"""Where there is much time, a rehearsal may take this part of it."""
 
 START_S = 20.0
 """Guards against a start that hangs."""
@@ -125,8 +129,7 @@ def rehearse_transfers(
     *,
     env: Mapping[str, str],
     least_bytes: int,
-    rehearsal_s: float,
-    most_s: float = math.inf,
+    left_s: Callable[[], float],
     launcher_args: Sequence[str] = (),
 ) -> Matrix:
     """Run the messages of several combinations between the hosts, in turns.
@@ -139,13 +142,13 @@ def rehearse_transfers(
         cluster: The hosts.
         env: Variables by which it loads the preload library and finds plan and routers.
         least_bytes: Messages of at least this size may be relayed.
-        rehearsal_s: When no further round begins, once there are three.
-        most_s: When no further trial begins, however few rounds there are.
+        left_s: Time that is left, asked once the processes run. After a part of it no further round
+            begins, once there are three, and after all of it no further trial.
         launcher_args: The user's own arguments for the launcher.
 
     Returns:
         Seconds of one step, shape (rounds, combinations); the trials of one round ran right after
-        one another.
+        one another. No rounds where starting the processes took too long.
 
     Raises:
         ProbeError: The measuring program failed, or there are too many messages.
@@ -160,21 +163,25 @@ def rehearse_transfers(
     num_flows = sum(map(len, patterns))
     if num_flows > MOST_FLOWS:
         raise ProbeError(f"{num_flows:,} messages in a step, of which {MOST_FLOWS:,} are rehearsed")
-    options = {
-        **long_train_options(np.zeros((processes.num_ranks,) * 2, dtype=bool), 0.0),
-        "rehearsal": {
-            "patterns": patterns,
-            "time_s": rehearsal_s,
-            "max_rounds": MOST_ROUNDS,
-            "least_bytes": LEAST_MESSAGE_BYTES,
-            "most_s": min(most_s, MOST_TIMES * rehearsal_s),
-        },
-    }
     with ProbeProgram(launcher, launcher_args, processes=processes, env=env) as program:
+        program.start(cluster, timeout_s=START_S)
+        most_s = left_s()
+        if most_s < LEAST_REHEARSAL_S:
+            return np.zeros((0, len(combinations)))
+        options = {
+            **long_train_options(np.zeros((processes.num_ranks,) * 2, dtype=bool), 0.0),
+            "rehearsal": {
+                "patterns": patterns,
+                "time_s": min(most_s, max(MOST_REHEARSAL_S, SHARE_OF_TIME * most_s)),
+                "max_rounds": MOST_ROUNDS,
+                "least_bytes": LEAST_MESSAGE_BYTES,
+                "most_s": most_s,
+            },
+        }
         finished = program.order(
             cluster,
             options,
-            timeout_s=START_S + 2 * MOST_TIMES * rehearsal_s,
+            timeout_s=START_S + most_s,
             formats=[PAIRS_FORMAT, REHEARSAL_FORMAT],
         )
     document = read_document(finished.stdout, REHEARSAL_FORMAT, RehearsalDocument, "rehearsal")

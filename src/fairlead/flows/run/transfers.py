@@ -27,8 +27,6 @@ from fairlead.decide.placement import COST_OF_OBJECTIVE
 from fairlead.decide.relayed_placement import find_relayed_placement
 from fairlead.decide.search import SearchResult, mapping_s
 from fairlead.decide.transfers import (
-    LEAST_REHEARSAL_S,
-    MOST_REHEARSAL_S,
     NOT_CONSIDERED,
     TRANSFERS_S,
     Transfers,
@@ -40,7 +38,12 @@ from fairlead.errors import Error
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.request import RelayRequest
 from fairlead.flows.run.relays import find_routers
-from fairlead.measure.transfer_rehearsal import MOST_FLOWS, Combination, rehearse_transfers
+from fairlead.measure.transfer_rehearsal import (
+    LEAST_REHEARSAL_S,
+    MOST_FLOWS,
+    Combination,
+    rehearse_transfers,
+)
 from fairlead.model.network import Network
 from fairlead.model.path_table import PathTable
 from fairlead.model.placement import Placement
@@ -48,11 +51,9 @@ from fairlead.narrator import Narrator
 
 __all__ = ["decide_transfers"]
 
-SHARE_OF_BUDGET = 0.25
-"""Where the user gives much time, a rehearsal may take this part of what is left of it."""
-
 LAUNCH_RATIO = 1.5
-"""What starting routers and a process for each rank takes, in times of one for each host."""
+"""What starting routers and a process for each rank is expected to take, in times of one for each
+host."""
 
 
 def decide_transfers(
@@ -119,7 +120,7 @@ class _Attempt:
         if table is None:
             return self.base, Transfers(False, why)
         self._add_time()
-        if self._left_s() < LEAST_REHEARSAL_S:
+        if self._left_for_rounds_s() < LEAST_REHEARSAL_S:
             # The next run finds the network measured, and has this time.
             why = "no time is left of the budget"
             return self.base, Transfers(False, why, is_open=self._session.probe_s > 0)
@@ -207,7 +208,7 @@ class _Attempt:
         if num_combinations * session.traffic.carried.bytes.nnz > MOST_FLOWS:
             return []
         limit_s = mapping_s(self._decision.budget_s or 0.0, session.request.num_ranks)
-        has_time = self._left_s() >= limit_s + LEAST_REHEARSAL_S
+        has_time = self._left_for_rounds_s() >= limit_s + LEAST_REHEARSAL_S
         found = find_relayed_placement(
             self.base.placement, self._others(), session.traffic, self._found.network, table,
             place=(lambda network: session.place(placing.method, network, limit_s))
@@ -227,25 +228,26 @@ class _Attempt:
             self.extra_s = TRANSFERS_S
 
     def _left_s(self) -> float:
-        """Time for the rounds of a rehearsal."""
+        """What is left of the budget."""
         spent_s = self._session.probe_s + self._decision.seconds
         spent_s += time.monotonic() - self._begin_s
-        launch_s = LAUNCH_RATIO * (self._session.network.launch_s or 1.0)
-        return (self._decision.budget_s or 0.0) + self.extra_s - spent_s - launch_s
+        return (self._decision.budget_s or 0.0) + self.extra_s - spent_s
+
+    def _left_for_rounds_s(self) -> float:
+        """What will be left for the rounds of a rehearsal once its processes run."""
+        return self._left_s() - LAUNCH_RATIO * (self._session.network.launch_s or 1.0)
 
     def _judge(
         self, combinations: Sequence[Combination], table: PathTable
     ) -> tuple[Combination, Transfers]:
-        session, left_s = self._session, self._left_s()
+        session = self._session
         session.narrator.report(
             "decision: rehearsing the program's messages directly and with relays"
         )
         try:
             steps_s = self._rehearse(
                 *(session, self._relays, combinations),
-                network=self._found.network, table=table,
-                rehearsal_s=min(left_s, max(MOST_REHEARSAL_S, SHARE_OF_BUDGET * left_s)),
-                most_s=left_s,
+                network=self._found.network, table=table, left_s=self._left_s,
             )  # fmt: skip
         except (Error, OSError) as error:
             return self.base, Transfers(False, f"the rehearsal failed: {error}")
@@ -279,8 +281,7 @@ def _rehearse(
     *,
     network: Network,
     table: PathTable,
-    rehearsal_s: float,
-    most_s: float,
+    left_s: Callable[[], float],
 ) -> np.ndarray:
     """As `rehearse_transfers`, with routers that end with it."""
     launcher, arguments = session.launcher, session.request.launcher.arguments
@@ -309,7 +310,6 @@ def _rehearse(
             session.cluster,
             env=preload_variables({}, library, FAIRLEAD_PLAN=str(folder.absolute())),
             least_bytes=relays.least_bytes,
-            rehearsal_s=rehearsal_s,
-            most_s=most_s,
+            left_s=left_s,
             launcher_args=arguments,
         )
