@@ -20,6 +20,7 @@ from fairlead.decide.host_paths import network_with_relays, path_table
 from fairlead.decide.relayed_placement import FOR_RELAYS
 from fairlead.decide.search import Candidate, SearchResult
 from fairlead.decide.transfers import TRANSFERS_S
+from fairlead.flows.inputs.binding import BINDING_S
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.inputs.traced_start import TracedProgram
 from fairlead.flows.request import RelayRequest, Request
@@ -158,18 +159,23 @@ def test_what_the_search_has_rehearsed_is_not_rehearsed_again(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("given_s", [None, 6.0])
-def test_a_budget_also_ends_rounds_under_way(tmp_path: Path, given_s: float | None) -> None:
+@pytest.mark.parametrize("cpus", [(), ("0", "1", "2")])
+def test_a_budget_also_ends_rounds_under_way(
+    tmp_path: Path, given_s: float | None, cpus: tuple[str, ...]
+) -> None:
     session = session_on(tmp_path, detours(2e7), RelayRequest("auto"))
     asked = dataclasses.replace(session.request.network, budget_s=given_s)
     request = dataclasses.replace(session.request, network=asked)
-    session = dataclasses.replace(session, request=request)
+    session = dataclasses.replace(session, request=request, launchers_cpus=cpus)
     rehearsing = Rehearsing(session.network, session.traffic)
 
     decided(session, rehearsing)
 
-    # The decision has 4 s, and by default 3.5 s more.
+    # The decision has 4 s, and by default 3.5 s more. Where ranks are bound it keeps a part of that
+    # for looking at their CPUs.
     added_s = TRANSFERS_S if given_s is None else 0.0
-    assert rehearsing.left_s == pytest.approx(4.0 + added_s, abs=0.4)
+    kept_s = BINDING_S if cpus else 0.0
+    assert rehearsing.left_s == pytest.approx(4.0 + added_s - kept_s, abs=0.4)
 
 
 def test_too_few_rounds_leave_it_to_the_next_run_which_need_not_probe(tmp_path: Path) -> None:

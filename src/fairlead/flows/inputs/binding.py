@@ -17,7 +17,15 @@ from fairlead.measure.observed_launcher import (
 )
 from fairlead.model.placement import Placement
 
-__all__ = ["keep_binding"]
+__all__ = ["binding_s", "keep_binding"]
+
+BINDING_S = 1.0
+"""Part of a decision's budget for starting the launcher once more with the placement."""
+
+
+def binding_s(session: Session) -> float:
+    """Time that a decision leaves for `keep_binding`; 0 where nothing is compared."""
+    return BINDING_S if session.launchers_cpus else 0.0
 
 
 def keep_binding(session: Session, placement: Placement) -> ObservedBinding:

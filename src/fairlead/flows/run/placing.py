@@ -30,7 +30,7 @@ from fairlead.decide.transfers import Transfers
 from fairlead.errors import InputError
 from fairlead.files import run_directory
 from fairlead.files.run_directory import KEPT_DECISION
-from fairlead.flows.inputs.binding import keep_binding
+from fairlead.flows.inputs.binding import binding_s, keep_binding
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.run.announcement import reason_of
 from fairlead.flows.run.dropped import reconsider_dropped, take_turns
@@ -196,7 +196,7 @@ def _problem(session: Session) -> DecisionProblem:
     placing = session.request.placing
     cost = COST_OF_OBJECTIVE[session.objective]
     hosts = session.cluster.hosts
-    budget_s = _budget_s(session)
+    budget_s = _budget_s(session) - binding_s(session)
     limit_s = mapping_s(budget_s, session.request.num_ranks)
 
     def cost_s(placement: Placement) -> float:
@@ -224,7 +224,8 @@ def _problem(session: Session) -> DecisionProblem:
 
 
 def _budget_s(session: Session) -> float:
-    return session.request.network.budget_s or default_budget_s(session.cluster.num_hosts)
+    usual_s = default_budget_s(session.cluster.num_hosts) + binding_s(session)
+    return session.request.network.budget_s or usual_s
 
 
 def _measurer(session: Session) -> HostsMeasurer | None:

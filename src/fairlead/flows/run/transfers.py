@@ -35,6 +35,7 @@ from fairlead.decide.transfers import (
     reason_against_trying,
 )
 from fairlead.errors import Error
+from fairlead.flows.inputs.binding import binding_s
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.request import RelayRequest
 from fairlead.flows.run.relays import find_routers
@@ -228,9 +229,10 @@ class _Attempt:
             self.extra_s = TRANSFERS_S
 
     def _left_s(self) -> float:
-        """What is left of the budget."""
+        """What is left of the budget for deciding on relays."""
         spent_s = self._session.probe_s + self._decision.seconds
         spent_s += time.monotonic() - self._begin_s
+        spent_s += binding_s(self._session)
         return (self._decision.budget_s or 0.0) + self.extra_s - spent_s
 
     def _left_for_rounds_s(self) -> float:
