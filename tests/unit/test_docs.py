@@ -34,8 +34,8 @@ WORDS_PER_HEADING = 150
 WORDS_UNDER_A_HEADING = 300
 """A section that has more words is divided by headings of its own."""
 
-RECORDED_PAGES = ("reference/papers/", "reference/results/")
-"""Below docs/; bench/papers and bench/record write them, with their own headings."""
+RECORDED_PAGES = "reference/papers/"
+"""Below docs/; bench/papers writes them, with their own headings."""
 
 OPTION = r"(?<![\w-])--[a-z][a-z-]+"
 
