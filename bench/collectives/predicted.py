@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far were the predicted times of schedules off? The kept figures of `lab.py` against them.
 
-Of each tuned call of `bench/results/collectives/` the measured ratio of the schedule's time to the
-MPI's is divided by the ratio that is predicted of the cloud as a probe of single pairs sees it:
-shared uplinks are not known to it. The MPI's time is predicted by the textbook algorithm. Printed
-are for each operation and method the median of these factors, nine of ten and the largest, with
-what `src/fairlead/decide/collectives/untimed.py` takes for it.
+For each tuned call in `bench/results/collectives-*/tuned.json`, the measured ratio of the
+schedule's time to the MPI's is divided by the predicted ratio. The prediction knows what a probe of
+single pairs finds in the cloud, so no shared uplinks; the MPI's time is predicted by the textbook
+algorithm. It prints for each operation and method the median of these factors, nine of ten and the
+largest, with what `src/fairlead/decide/collectives/untimed.py` takes for it.
 
 python bench/collectives/predicted.py     a second; no network, no MPI
 """
@@ -29,7 +29,7 @@ from fairlead.lab import Scenario
 from fairlead.lab.topology import draw_topology
 from fairlead.units import parse_duration, parse_size
 
-KEPT = Path(__file__).resolve().parents[1] / "results" / "collectives"
+RESULTS = Path(__file__).resolve().parents[1] / "results"
 LATENCY_S = 1e-4
 """What one byte takes between processes of two hosts of the lab, about."""
 
@@ -58,7 +58,7 @@ def main() -> None:
 
 def kept_times() -> Iterator[tuple[str, str, int, float, float, str]]:
     """Scenario, operation, size, seconds by the MPI and as tuned, and by which method."""
-    for file in sorted(KEPT.glob("*.json")):
+    for file in sorted(RESULTS.glob("collectives-*/tuned.json")):
         for table in json.loads(file.read_text())["tables"]:
             scenarios = [re.findall("`(.*)`", name) for name in table["columns"]]
             for row in table["rows"]:

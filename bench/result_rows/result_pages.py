@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from result_rows import ROOT, Headline, Item, KeptResult, KeptTable, Subject, load_kept
+
+from fairlead.errors import InputError
 
 PAGE = ROOT / "docs" / "reference" / "results.md"
 
@@ -69,17 +73,43 @@ def _headline(row: Headline) -> str:
 def _section(name: str, item: Item) -> str:
     kept = load_kept(name)
     lines = [f"## {item.title}\n", f'<a id="{item.id}"></a>`{kept.command}`\n', f"{item.about}\n"]
-    for table in kept.tables:
+    after = [*([f"{item.shows}\n"] if item.shows else []), _source(kept), ""]
+    if item.table_headings or item.has_headings_of_rows:
+        lines, after = [*lines, *after], []
+    for table in divide_tables(name, item, kept.tables):
         lines += [*_table(table), ""]
     if kept.printed:
         lines += [*(f"    {line}".rstrip() for line in kept.printed.splitlines()), ""]
-    lines += [f"{item.shows}\n"] if item.shows else []
-    return "\n".join([*lines, _source(kept), ""])
+    return "\n".join([*lines, *after])
+
+
+def divide_tables(name: str, item: Item, tables: Sequence[KeptTable]) -> Iterator[KeptTable]:
+    """The tables of an item, with its headings as their titles.
+
+    Raises:
+        InputError: There are not as many headings as tables.
+    """
+    if item.table_headings and len(item.table_headings) != len(tables):
+        raise InputError(f"{name}: {len(item.table_headings)} headings for {len(tables)} tables")
+    for table, heading in zip_longest(tables, item.table_headings):
+        if item.has_headings_of_rows:
+            yield from _by_first_word(table)
+        else:
+            yield table.model_copy(update={"title": f"### {heading}"}) if heading else table
+
+
+def _by_first_word(table: KeptTable) -> Iterator[KeptTable]:
+    """A table for each first word of rows, in the order in which the words come first."""
+    rows_of_word: dict[str, list[list[str]]] = {}
+    for row in table.rows:
+        rows_of_word.setdefault(re.split(r"[ ,]", row[0])[0], []).append(row)
+    for word, rows in rows_of_word.items():
+        yield table.model_copy(update={"title": f"### {word}", "rows": rows})
 
 
 def _table(table: KeptTable) -> Iterator[str]:
     if table.title:
-        yield f"{table.title}:\n"
+        yield f"{table.title}{'' if table.title.startswith('#') else ':'}\n"
     for cells in (table.columns, ["---"] * len(table.columns), *table.rows):
         yield f"| {' | '.join(cells)} |"
 

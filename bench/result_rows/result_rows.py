@@ -26,13 +26,21 @@ class Strict(BaseModel):
 
 
 class Item(Strict):
-    """One command, what it compares under which conditions, and what its figures show."""
+    """One command, what it compares under which conditions, and what its figures show.
+
+    Attributes:
+        table_headings: A heading for each table; none where tables follow one another.
+        has_headings_of_rows: Whether the rows of each table are under headings, by the first words
+            of their first cells.
+    """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
     title: Text
     command: Text
     about: Text
     shows: str = ""
+    table_headings: list[Text] = []
+    has_headings_of_rows: bool = False
 
 
 class Subject(Strict):

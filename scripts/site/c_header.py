@@ -13,7 +13,7 @@ What a program may call itself, from C, C++ or Fortran by `bind(c)`: the header 
 
     mpicc solver.c -IROOT/include -LROOT/lib -lfairlead -Wl,-rpath,ROOT/lib
 
-[Use an oracle](../howto/oracle.md) has an example.
+[Move tasks of a running program](../howto/remap.md) has an example.
 """
 
 

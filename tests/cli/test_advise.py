@@ -133,7 +133,7 @@ def test_options_reach_the_choice(advise) -> None:
     ("arguments", "problem"),
     [
         (["missing.net.npz"], "missing.net.npz: no such file"),
-        (["."], ".: not a run directory: it has no network.net.npz"),
+        (["."], ".: not a run folder: it has no network.net.npz"),
         ([*FILES, "--wanted-time=0s"], "wanted time: must be finite and > 0 s, got 0.0"),
         ([*FILES, "--wanted-time=1ms"], "the best takes"),
         ([*FILES, "--prices=h0=-1"], "prices: host 'h0': must be finite and >= 0, got -1.0"),

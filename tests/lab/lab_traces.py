@@ -13,7 +13,7 @@ KINDS = ("net", "uts", "ipc", "mnt", "pid")
 
 
 def holder_pid(folder):
-    """Process that the lab in `folder` lives in."""
+    """Process that keeps the lab in `folder` running."""
     return int((folder / "holder").read_text().split()[0].removeprefix("pid="))
 
 

@@ -2,8 +2,8 @@
 """Whole runs by MPIs that share MPICH's binary interface: one program, one part, two launchers.
 
 The program and the part of Fairlead are built with Intel MPI, and run under Intel MPI and under
-MPICH. Two racks of two hosts in hidden order; the pairs that exchange are strangers in the order in
-which hosts are filled.
+MPICH. Two racks of two hosts in hidden order; the ranks that exchange messages are in
+different racks when hosts are filled in their order.
 """
 
 from __future__ import annotations

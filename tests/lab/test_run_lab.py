@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fairlead run` and `compare` in an emulated cloud, as a user would call them.
 
-Two racks of two hosts in hidden order behind slow uplinks; a ring of pairs that are strangers in
-the launcher's order is what has to be placed.
+Two racks of two hosts in hidden order behind slow uplinks. The ranks that exchange messages are in
+different racks in the launcher's order, and have to be placed.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def comparison(hosts, num_ranks=8, program="./ring", **changes):
 
 
 def save_run(folder, hosts, num_ranks=8, program="./ring"):
-    """Write a whole run directory."""
+    """Write a whole run folder."""
     compared = comparison(hosts, num_ranks, program)
     two_racks(hosts).save(folder / "network.net.npz")
     ring(num_ranks).save(folder / "traffic.traffic.npz")

@@ -34,8 +34,11 @@ WORDS_PER_HEADING = 150
 WORDS_UNDER_A_HEADING = 300
 """A section that has more words is divided by headings of its own."""
 
-RECORDED_PAGES = ("reference/papers/", "reference/results/")
-"""Below docs/; bench/papers and bench/record write them, with their own headings."""
+RECORDED_PAGES = "reference/papers/"
+"""Below docs/; bench/papers writes them, with their own headings."""
+
+INDICES = r"docs/(contents|design/README|reference/(results|papers(/[a-z]+)?))\.md"
+"""Pages that list others in their order."""
 
 OPTION = r"(?<![\w-])--[a-z][a-z-]+"
 
@@ -49,6 +52,19 @@ each_page = pytest.mark.parametrize(
 def test_links_lead_to_files(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_each_page_is_reached_from_the_contents() -> None:
+    docs = ROOT / "docs"
+    reached, further = set[Path](), {docs / "contents.md"}
+    while further:
+        page = further.pop()
+        reached.add(page)
+        if re.fullmatch(INDICES, str(page.relative_to(ROOT))):
+            links = re.findall(r"\]\(([\w./-]+\.md)", page.read_text())
+            further |= {(page.parent / link).resolve() for link in links} - reached
+
+    assert set(docs.rglob("*.md")) - reached == set()
 
 
 @each_page

@@ -5,7 +5,7 @@
 namespace fairlead::collectives {
 namespace {
 
-/// It seldom wins, so its search is the smaller one.
+/// It is seldom the fastest method, so its search is the smaller one.
 constexpr double kMaxMessagesOfOneTree = 60'000.0;
 
 }  // namespace

@@ -64,8 +64,8 @@ void print_replacement(const Schedule& old, bool is_by_mpi, const SchedulePlanne
 }  // namespace
 
 void DriftWatch::check(PlannedCalls& calls, Members& members, const SchedulePlanner& planner) {
-  if (calls.challenger) {
-    compare(calls, *calls.challenger, members, planner);
+  if (calls.candidate) {
+    compare(calls, *calls.candidate, members, planner);
   } else if (calls.untimed) {
     consider(calls, *calls.untimed, members, planner);
   } else {
@@ -91,7 +91,7 @@ void DriftWatch::agree(PlannedCalls& calls, Members& members, const SchedulePlan
   } else if (calls.may_mpi_be_faster(agreed.call_s, collectives_state().plan.drift.max_ratio)) {
     // They cost no probe, and are compared at once.
     calls.compared_s = agreed.call_s;
-    calls.challenger.emplace();
+    calls.candidate.emplace();
   } else if (agreed.is_outdated) {
     calls.version = network.version();
     begin_planning(calls.planning.emplace(), calls, members, planner,
@@ -153,7 +153,7 @@ void DriftWatch::take_untimed(PlannedCalls& calls, double native_s, Planning& pl
   count(members, {.longest_stop_s = stop_s, .planning_s = found.planning_s});
   const double least_ratio = calls.request.rule->least_saved_ratio.value_or(0.0);
   if (schedule != nullptr && schedule->predicted_s < native_s * (1 - least_ratio)) {
-    calls.challenger = Challenger{.schedule = std::move(schedule)};
+    calls.candidate = Candidate{.schedule = std::move(schedule)};
     return;
   }
   if (schedule != nullptr && is_planner(members)) {
@@ -165,9 +165,9 @@ void DriftWatch::take_untimed(PlannedCalls& calls, double native_s, Planning& pl
   calls.untimed.reset();
 }
 
-void DriftWatch::end_untimed(PlannedCalls& calls, Challenger& challenger, const PairTimes& times,
+void DriftWatch::end_untimed(PlannedCalls& calls, Candidate& candidate, const PairTimes& times,
                              bool is_used, Members& members) {
-  const double predicted_s = challenger.schedule->predicted_s;
+  const double predicted_s = candidate.schedule->predicted_s;
   if (is_planner(members)) {
     record_tried({.request = calls.request,
                   .end = is_used ? TrialEnd::used : TrialEnd::slower,
@@ -176,12 +176,12 @@ void DriftWatch::end_untimed(PlannedCalls& calls, Challenger& challenger, const 
                   .schedule_s = times.new_s});
   }
   if (is_used) {
-    calls.replace(std::move(challenger.schedule));
+    calls.replace(std::move(candidate.schedule));
     calls.compared_s = times.new_s;
     calls.times.restart(predicted_s);
   }
   calls.untimed.reset();
-  calls.challenger.reset();
+  calls.candidate.reset();
   // A later schedule may get the address of the one that is gone.
   members.forget();
 }
@@ -226,8 +226,8 @@ void DriftWatch::take_plan(PlannedCalls& calls, Planning& planning, const Member
   auto schedule = SchedulePlanner::share(members, std::move(found.schedule));
   const auto [predicted_s, has_moved] = outcome;
   if (schedule != nullptr) {
-    calls.challenger =
-        Challenger{.schedule = std::move(schedule), .probed = std::move(planning.probed)};
+    calls.candidate =
+        Candidate{.schedule = std::move(schedule), .probed = std::move(planning.probed)};
   } else if (has_moved > 0) {
     calls.predict(predicted_s);
   } else if (planning.call_s > 0) {
@@ -238,20 +238,20 @@ void DriftWatch::take_plan(PlannedCalls& calls, Planning& planning, const Member
   count(members, {.longest_stop_s = stop_s, .planning_s = found.planning_s});
 }
 
-void DriftWatch::compare(PlannedCalls& calls, Challenger& challenger, Members& members,
+void DriftWatch::compare(PlannedCalls& calls, Candidate& candidate, Members& members,
                          const SchedulePlanner& planner) {
-  const PairTimes times = agree_on_pair(
-      members, calls.request.rule->operation,
-      {.old_s = challenger.comparison.old_s(), .new_s = challenger.comparison.new_s()});
+  const PairTimes times =
+      agree_on_pair(members, calls.request.rule->operation,
+                    {.old_s = candidate.comparison.old_s(), .new_s = candidate.comparison.new_s()});
   CurrentNetwork& network = current_network();
   network.add_stop(std::max(0.0, times.new_s - times.old_s));
-  const Verdict verdict = challenger.comparison.judge(times.old_s, times.new_s);
+  const Verdict verdict = candidate.comparison.judge(times.old_s, times.new_s);
   if (verdict == Verdict::open) return;
   const bool is_replaced = verdict == Verdict::is_replaced;
-  const bool is_by_mpi = challenger.schedule == nullptr;
+  const bool is_by_mpi = candidate.schedule == nullptr;
   count(members, {.comparisons = 1, .replacements = is_replaced ? 1U : 0U});
   if (calls.untimed) {
-    end_untimed(calls, challenger, times, is_replaced, members);
+    end_untimed(calls, candidate, times, is_replaced, members);
     return;
   }
   if (is_replaced) {
@@ -263,13 +263,13 @@ void DriftWatch::compare(PlannedCalls& calls, Challenger& challenger, Members& m
                     .schedule_s = times.old_s});
     }
     if (is_planner(members)) print_replacement(*calls.schedule, is_by_mpi, planner, times);
-    if (challenger.probed) {
-      network.keep(planner.hosts(), *challenger.probed);
+    if (candidate.probed) {
+      network.keep(planner.hosts(), *candidate.probed);
       calls.version = network.version();
     }
-    calls.replace(std::move(challenger.schedule));
+    calls.replace(std::move(candidate.schedule));
   }
-  calls.challenger.reset();
+  calls.candidate.reset();
   if (is_by_mpi && !is_replaced) {
     // What was expected still is: if times have drifted, the network is looked at next.
     calls.times.shorten_window();

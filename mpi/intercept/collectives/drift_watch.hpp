@@ -19,7 +19,7 @@
 namespace fairlead::intercept {
 
 /// What is compared with the schedule in use.
-struct Challenger {
+struct Candidate {
   /// Another schedule; null: the MPI's own calls.
   std::unique_ptr<fairlead::collectives::Schedule> schedule{};
   /// On which it was planned, and which is kept if it is taken; none: on the network that is kept.
@@ -57,7 +57,7 @@ struct PlannedCalls {
   int version = 0;     ///< of the network on which it was planned or compared last
   int num_probes = 0;  ///< of the communicator, when the network was looked at last for these calls
   std::optional<Planning> planning{};
-  std::optional<Challenger> challenger{};
+  std::optional<Candidate> candidate{};
   /// What calls by this schedule took when the MPI's own were tried last, on the network on which
   /// it is predicted; 0: they were not.
   double compared_s = 0.0;
@@ -66,13 +66,13 @@ struct PlannedCalls {
 
   /// Whether the next call is one by which ranks agree.
   [[nodiscard]] bool is_due() const {
-    return challenger ? challenger->comparison.is_due() : times.is_due();
+    return candidate ? candidate->comparison.is_due() : times.is_due();
   }
   /// Whether the next call is timed: then it is added, else counted.
-  [[nodiscard]] bool is_timed_next() const { return challenger || times.is_timed_next(); }
+  [[nodiscard]] bool is_timed_next() const { return candidate || times.is_timed_next(); }
   void add(double call_s) {
-    if (challenger) {
-      challenger->comparison.add(call_s);
+    if (candidate) {
+      candidate->comparison.add(call_s);
     } else {
       times.add(call_s);
     }
@@ -96,8 +96,8 @@ struct PlannedCalls {
   }
   /// What the next call follows, null for the MPI's own; to be asked once for each call.
   [[nodiscard]] const fairlead::collectives::Schedule* next() {
-    const bool is_new = challenger && challenger->comparison.begin_call();
-    return is_new ? challenger->schedule.get() : schedule.get();
+    const bool is_new = candidate && candidate->comparison.begin_call();
+    return is_new ? candidate->schedule.get() : schedule.get();
   }
 };
 
@@ -123,14 +123,14 @@ class DriftWatch {
                               fairlead::collectives::Members& members);
   static void take_untimed(PlannedCalls& calls, double native_s, Planning& planning,
                            const fairlead::collectives::Members& members);
-  static void end_untimed(PlannedCalls& calls, Challenger& challenger, const PairTimes& times,
+  static void end_untimed(PlannedCalls& calls, Candidate& candidate, const PairTimes& times,
                           bool is_used, fairlead::collectives::Members& members);
   void check_network(PlannedCalls& calls, const AgreedTimes& agreed,
                      fairlead::collectives::Members& members, const SchedulePlanner& planner);
   void probe(fairlead::collectives::Members& members);
   static void take_plan(PlannedCalls& calls, Planning& planning,
                         const fairlead::collectives::Members& members);
-  static void compare(PlannedCalls& calls, Challenger& challenger,
+  static void compare(PlannedCalls& calls, Candidate& candidate,
                       fairlead::collectives::Members& members, const SchedulePlanner& planner);
 
   int next_round_ = 0;

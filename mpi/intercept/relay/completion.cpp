@@ -90,7 +90,7 @@ int report(Peers& peers, int code) {
     mpi().Comm_call_errhandler(peers.comm, code);
     return code;
   }
-  // The program has freed the communicator, so another one lends itself to its error handler.
+  // The program has freed the communicator, so a duplicate of MPI_COMM_SELF gets its error handler.
   MPI_Comm comm{};
   mpi().Comm_dup(comm_self(), &comm);
   mpi().Comm_set_errhandler(comm, *last);

@@ -72,7 +72,7 @@ def advise(
     """Name bad hosts, whether leaving them out helps, and how many hosts are enough.
 
     With a network alone it only looks for bad hosts. With prices it names the cheapest hosts, for
-    the wanted time if there is one. A run directory of fairlead run or compare holds network,
+    the wanted time if there is one. A run folder of fairlead run or compare holds network,
     traffic and hosts.
     """
     source = print_latest([run_directory.NETWORK]) if file is None else find_run(file)
@@ -115,17 +115,17 @@ def advise(
 def _find_inputs(
     source: Path, traffic: Path | None, cluster: str | None
 ) -> tuple[str, Path | None, Cluster | None]:
-    """Network, traffic and cluster; missing ones are taken from the run directory.
+    """Network, traffic and cluster; missing ones are taken from the run folder.
 
     Raises:
-        InputError: The hosts cannot be read, or the folder is not a run directory.
+        InputError: The hosts cannot be read, or `source` is no run folder.
     """
     hosts = None if cluster is None else named_hosts.parse_cluster(cluster)
     if not source.is_dir():
         return str(source), traffic, hosts
     network_file, traffic_file = source / run_directory.NETWORK, source / run_directory.TRAFFIC
     if not network_file.exists():
-        raise InputError(f"{source}: not a run directory: it has no {run_directory.NETWORK}")
+        raise InputError(f"{source}: not a run folder: it has no {run_directory.NETWORK}")
     if traffic is None and traffic_file.exists():
         traffic = traffic_file
     return str(network_file), traffic, load_cluster(source) if hosts is None else hosts

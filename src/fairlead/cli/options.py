@@ -100,7 +100,8 @@ Method = Annotated[
 NetworkSource = Annotated[
     str | None,
     option_kinds.file(
-        'A .net.npz file, "probe:" (measure now), or "tcp:" (measure now without MPI).',
+        "A .net.npz or .topo.npz file, probe: (measure now), tcp: (measure now without MPI), or "
+        "oracle:URL (ask fairlead oracle).",
         NETWORK,
     ),
 ]

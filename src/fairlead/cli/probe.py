@@ -19,6 +19,7 @@ from fairlead.measure.probe import PRECISIONS
 from fairlead.measure.probe import probe as measure
 from fairlead.measure.sampling import SampleDesign
 from fairlead.report import probe_view
+from fairlead.seed import MAX_SEED
 from fairlead.units import format_duration
 
 EXAMPLE = "Example: fairlead probe --hostfile hosts.txt --full -o cloud.net.npz"
@@ -71,6 +72,16 @@ SampleRatio = Annotated[
         help="Measure this share of the pairs, for example 0.2; implies --sample.",
     ),
 ]
+SampleSeed = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        max=MAX_SEED,
+        metavar="N",
+        rich_help_panel=NETWORK,
+        help="With --sample: seed of the choice of the pairs.",
+    ),
+]
 Concurrency = Annotated[
     int,
     option_kinds.whole_number(
@@ -117,7 +128,7 @@ def probe(
     cap: Cap = None,
     sample: Sample = False,
     sample_ratio: SampleRatio = None,
-    seed: options.Seed = 0,
+    seed: SampleSeed = 0,
     concurrency: Concurrency = 0,
     reach_timeout: ReachTimeout = 10.0,
     silence_timeout: SilenceTimeout = 10.0,

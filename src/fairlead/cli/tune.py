@@ -65,7 +65,8 @@ Sizes = Annotated[
 Budget = Annotated[
     float,
     option_kinds.duration(
-        "No further call begins after this time; one that has begun is measured to its end.",
+        "No further call begins after this time. One that has begun gets rounds up to twice its "
+        "part of it, or 30 s if that is longer.",
         TUNING,
         format_duration(DEFAULT_BUDGET_S).replace(" ", ""),
     ),

@@ -4,8 +4,8 @@
 network ──▶ place ──▶ rehearse with the launcher's ───▶ clear? ──▶ candidates with their gains
               ▲              ▲                             │ no
               │              └── nothing better is found ◀─┤
-              └── measure what it hangs on: pairs, and ◀───┘
-                  once interfaces
+              └── measure what it depends on: pairs, ◀────┘
+                  and interfaces once
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ LEAST_EXTRA_RATIO = 0.1
 """What it has to be expected to save for that."""
 
 LEAST_INTERFACE_RATIO = 0.03
-"""The decision hangs on interfaces if boundless ones would save this part of the time."""
+"""The decision depends on interfaces if unlimited ones would save this part of the time."""
 
 ALL_PAIRS_HOSTS = 8
 """Up to this many hosts each pair is measured again: 28 pairs take half a second."""
@@ -173,7 +173,7 @@ def search(problem: DecisionProblem) -> SearchResult:
         Error: A measurement failed.
     """
     under_way = _Search(problem)
-    while under_way.go_on():
+    while under_way.take_turn():
         pass
     clear = problem.rule
     while under_way.rehearse_undecided(clear):
@@ -200,20 +200,20 @@ class _Search:
         self._by_long_trains: Network | None = None
         self._extra_s = 0.0
 
-    def go_on(self) -> bool:
+    def take_turn(self) -> bool:
         """One turn. Returns whether another one may change the decision."""
         if len(self._candidates) == MOST_CANDIDATES:
             return False
         self._measure()
         has_met_dropped = self._has_met_dropped
-        challenger = self._challenger()
-        if self._measure_interfaces(challenger):
+        candidate = self._find_candidate()
+        if self._measure_interfaces(candidate):
             self._has_met_dropped = has_met_dropped
-            challenger = self._challenger()
-        if challenger is None:
+            candidate = self._find_candidate()
+        if candidate is None:
             return False
-        self._candidates.append(challenger)
-        is_hopeless = self._problem.rule.is_hopeless(challenger.predicted)
+        self._candidates.append(candidate)
+        is_hopeless = self._problem.rule.is_hopeless(candidate.predicted)
         if not is_hopeless and self._rehearse(self._candidates):
             return True
         if len(self._candidates) > 1:
@@ -256,7 +256,7 @@ class _Search:
             extra_s=self._extra_s,
         )
 
-    def _challenger(self) -> Candidate | None:
+    def _find_candidate(self) -> Candidate | None:
         """The best placement on the network as known now; None if it is not worth a rehearsal."""
         problem = self._problem
         placement = problem.place(remove_noise(self._network))
@@ -267,18 +267,18 @@ class _Search:
             return None
         best = _best(self._candidates)
         if best is not None:
-            rival = best.placement if best.gain.ratio > 0 else problem.baseline
-            if self._predict(placement, rival).ratio < LEAST_BETTER_RATIO:
+            alternative = best.placement if best.gain.ratio > 0 else problem.baseline
+            if self._predict(placement, alternative).ratio < LEAST_BETTER_RATIO:
                 return None
         return Candidate(placement, self._predict(placement, problem.baseline))
 
     def _placements(self) -> list[Placement]:
         return [candidate.placement for candidate in self._candidates]
 
-    def _predict(self, placement: Placement, rival: Placement) -> Gain:
+    def _predict(self, placement: Placement, alternative: Placement) -> Gain:
         problem = self._problem
         return expected_gain(
-            placement, rival, problem.traffic, self._network, problem.seed, cost=problem.cost
+            placement, alternative, problem.traffic, self._network, problem.seed, cost=problem.cost
         )
 
     def _left_s(self, measurer: Measurer) -> float:
@@ -306,13 +306,13 @@ class _Search:
         if is_first:
             self._network_s = _network_s(problem, self._network)
 
-    def _measure_interfaces(self, challenger: Candidate | None) -> bool:
+    def _measure_interfaces(self, candidate: Candidate | None) -> bool:
         """Find what interfaces carry, if that is unknown and may decide. Returns whether it was."""
         problem, measurer = self._problem, self._problem.measurer
         if measurer is None or self._has_asked_interfaces:
             return False
-        placements = [problem.baseline, *([] if challenger is None else [challenger.placement])]
-        if not any(map(self._hangs_on_interfaces, placements)):
+        placements = [problem.baseline, *([] if candidate is None else [candidate.placement])]
+        if not any(map(self._depends_on_interfaces, placements)):
             return False
         self._has_asked_interfaces = True
         needed_s = MOST_INTERFACES_S + problem.placing_s + LEAST_REHEARSAL_S
@@ -329,13 +329,13 @@ class _Search:
             self._network_s = _network_s(problem, self._network)
         return True
 
-    def _hangs_on_interfaces(self, placement: Placement) -> bool:
+    def _depends_on_interfaces(self, placement: Placement) -> bool:
         """Whether it matters to a placement if an interface carries more than its fastest pair."""
         network = remove_noise(self._network)
         if network.nic_out_Bps is not None:
             return False
-        boundless = np.full(network.num_hosts, np.inf)
-        fast = dataclasses.replace(network, nic_out_Bps=boundless, nic_in_Bps=boundless)
+        unlimited_Bps = np.full(network.num_hosts, np.inf)
+        fast = dataclasses.replace(network, nic_out_Bps=unlimited_Bps, nic_in_Bps=unlimited_Bps)
         on_pairs = costs_of(placement, self._problem.traffic)
         fast_s, usual_s = (getattr(on_pairs(one), self._problem.cost) for one in (fast, network))
         return bool(fast_s < (1 - LEAST_INTERFACE_RATIO) * usual_s)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process that a lab lives in: it holds the namespaces, shapes the network and obeys requests.
+"""The process that keeps a lab running: holds the namespaces, shapes the network, obeys requests.
 
 It is process 1 of a PID namespace, so the kernel ends every process of the lab when it ends for any
 reason. Started as `python -m fairlead.lab.holder FOLDER`, with the lab's orders on stdin.

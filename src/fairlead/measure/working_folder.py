@@ -93,7 +93,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 def changes_since(before: Files, now: Files) -> FolderChanges:
     """What is new in the second look at a folder, and what has another size or time."""
-    # Where the bound was reached, an older file may only come into sight.
+    # Where the bound was reached, a file that seems new may only have been beyond it.
     is_whole = len(now) < MOST_FILES
     created = {name: size for name, (size, _) in now.items() if name not in before and is_whole}
     changed = {

@@ -45,7 +45,7 @@ class RunRecord(NamedTuple):
 
 
 def history_of(run: Path) -> Sequence[RunRecord]:
-    """Runs of the program of this run directory up to that run, in order of time.
+    """Runs of the program of this run folder up to that run, in order of time.
 
     A folder whose history is missing or damaged has none; the page shows the rest.
     """

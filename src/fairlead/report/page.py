@@ -53,7 +53,7 @@ def write_report(run: Path | Sequence[Path], path: Path | str) -> list[str]:
     """Write the page of a run.
 
     Args:
-        run: A run directory, or the files to show.
+        run: A run folder, or the files to show.
         path: The HTML file; a reader never sees part of it.
 
     Returns:

@@ -49,7 +49,7 @@ class RunFiles:
 
     @classmethod
     def load(cls, paths: Path | Sequence[Path]) -> RunFiles:
-        """Read a run directory, or files named one by one.
+        """Read a run folder, or files named one by one.
 
         Raises:
             InputError: A file is damaged, nothing to show is there, two files are of one kind, or
@@ -136,6 +136,6 @@ def _files(paths: list[Path]) -> list[Path]:
             continue
         here = [path / name for name in RUN_FILES if (path / name).exists()]
         if not here:
-            raise InputError(f"{path}: not a run directory: it has none of {', '.join(RUN_FILES)}")
+            raise InputError(f"{path}: not a run folder: it has none of {', '.join(RUN_FILES)}")
         files += here
     return files

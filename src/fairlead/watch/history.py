@@ -38,7 +38,7 @@ class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
 
     Attributes:
         when: Its end, or that of tracing.
-        folder: Its run directory.
+        folder: Its run folder.
         method: Method of its placement, "launcher" for the launcher's own.
         host_of_rank: Name of each rank's host; None for the launcher's own placement.
         seconds: From the start of the launcher to its end.

@@ -16,7 +16,8 @@
 
 namespace fairlead::test {
 
-/// Racks of hosts behind uplinks; a rack of -1 is no rack: its hosts hang on the core directly.
+/// Racks of hosts behind uplinks; a rack of -1 is no rack: its hosts are connected to the core
+/// directly.
 struct Racks {
   std::vector<int> rack_of_host;
   std::vector<double> up_Bps;

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from statistics import mean
 
 import pytest
 from rich.table import Table
@@ -21,11 +23,14 @@ import recording  # noqa: E402
 import result_rows  # noqa: E402
 from kept_tables import write_tables  # noqa: E402
 from recording import run_item  # noqa: E402
-from result_pages import PAGE, pages_of  # noqa: E402
+from result_pages import PAGE, divide_tables, pages_of  # noqa: E402
 from result_rows import Item, KeptTable, load_headlines, load_kept, load_subjects  # noqa: E402
 
 SUBJECTS = load_subjects()
 ITEMS = {f"{name}/{item.id}": item for name, each in SUBJECTS.items() for item in each.item}
+
+WORDS_PER_HEADING = 150
+"""A page has a heading for as many words on average, with those of its tables."""
 
 ITEM = Item(id="order", title="An order", command="bench/order/none.py", about="Nothing.")
 
@@ -35,6 +40,43 @@ def test_the_pages_are_what_rows_and_kept_tables_give() -> None:
 
     assert {page: page.read_text() for page in pages} == pages, "run bench/record --write"
     assert set(PAGE.with_suffix("").glob("*.md")) == set(pages) - {PAGE}
+
+
+def test_pages_of_results_have_a_heading_for_few_words_with_those_of_tables() -> None:
+    words = {
+        page.name: mean(words_by_heading(text))
+        for page, text in pages_of(SUBJECTS, load_headlines()).items()
+        if page != PAGE
+    }
+    assert {name: number for name, number in words.items() if number > WORDS_PER_HEADING} == {}
+
+
+def words_by_heading(text: str) -> list[int]:
+    """Words under each heading, also those in cells of tables."""
+    sections = re.split(r"^#+ .*$", re.sub(r"^[| -]+$|\|", " ", text, flags=re.M), flags=re.M)
+    return [len(section.split()) for section in sections[1:]]
+
+
+def test_rows_are_under_headings_by_their_first_words() -> None:
+    rows = [["bcast 1 MiB", "1"], ["reduce, flat", "2"], ["bcast 4 MiB", "3"]]
+    table = KeptTable(title="", columns=["call", "s"], rows=rows)
+    item = ITEM.model_copy(update={"has_headings_of_rows": True})
+
+    assert [(each.title, each.rows) for each in divide_tables("order/order", item, [table])] == [
+        ("### bcast", [rows[0], rows[2]]),
+        ("### reduce", [rows[1]]),
+    ]
+
+
+def test_each_table_has_its_heading() -> None:
+    tables = [KeptTable(title=title, columns=["a"], rows=[["1"]]) for title in ("", "4 MiB")]
+    item = ITEM.model_copy(update={"table_headings": ["Times", "Ratios"]})
+
+    divided = list(divide_tables("order/order", item, tables))
+
+    assert [each.title for each in divided] == ["### Times", "### Ratios"]
+    with pytest.raises(InputError, match="order/order: 2 headings for 1 tables"):
+        list(divide_tables("order/order", item, tables[:1]))
 
 
 def test_kept_tables_come_from_the_command_of_the_item() -> None:

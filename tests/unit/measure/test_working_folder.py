@@ -62,7 +62,7 @@ def test_only_so_many_files_are_compared(tmp_path: Path, monkeypatch: pytest.Mon
 
     (tmp_path / "a").unlink()
 
-    # c has only come into sight.
+    # c is older: it was beyond the bound.
     assert not changes_since(before, files_in(tmp_path))
 
 

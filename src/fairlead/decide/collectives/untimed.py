@@ -47,7 +47,7 @@ MOST_PREDICTING_S = 1.0
 
 LONG_SEGMENTS_BYTES = 1 << 20
 """From this size on segments of 64 KiB were mostly faster, below it those of 8 KiB
-(docs/reference/results/collectives.md)."""
+(docs/reference/results/collectives-openmpi.md)."""
 
 SHOWN_ERRORS = {
     ("bcast", "forest"): 3.4,

@@ -115,7 +115,7 @@ def compare(
         methods: Names of mapping methods; the launcher's own is always among them.
         repeats: Runs per method.
         narrator: Reports each step that takes time.
-        announce: Receives the comparison and the run directory it was saved to; after an
+        announce: Receives the comparison and the run folder it was saved to; after an
             interruption too, with the rounds that were complete, if these are two or more.
         time_pattern: Regular expression whose first group is a number of seconds in the program's
             output; None takes the time of the whole launcher command.

@@ -87,7 +87,7 @@ def prepare(
     *,
     plan_first: PlanFirst = lambda _look: (),
 ) -> Session:
-    """Find, trace and measure; every step is recorded in the run directory.
+    """Find, trace and measure; every step is recorded in the run folder.
 
     Args:
         request: What the user asked for.

@@ -44,7 +44,7 @@ from fairlead.narrator import Narrator
 __all__ = ["NativeTuning", "tune_native"]
 
 PILOT_ROUNDS = 3
-"""Rounds with all algorithms; the best of each order are measured again, so that the luck of the
+"""Rounds with all algorithms; the best of each order are measured again, so that chance in the
 first rounds does not count."""
 
 

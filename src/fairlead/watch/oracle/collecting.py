@@ -177,7 +177,7 @@ class Collector:
         """Start the thread of a source; the event shows that it was read once, well or not."""
         is_read = threading.Event()
 
-        def go_on() -> None:
+        def read_until_end() -> None:
             while not self._is_over.is_set():
                 begun_s = time.monotonic()
                 try:
@@ -189,7 +189,7 @@ class Collector:
                 is_read.set()
                 self._is_over.wait(max(0.0, every_s - (time.monotonic() - begun_s)))
 
-        threading.Thread(target=go_on, name=f"read {source.name}", daemon=True).start()
+        threading.Thread(target=read_until_end, name=f"read {source.name}", daemon=True).start()
         return is_read
 
     def stop(self) -> None:

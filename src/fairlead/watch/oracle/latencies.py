@@ -87,12 +87,12 @@ class Prober:
     def run(self, every_s: float) -> None:
         """Probe in a thread of its own, until this process ends or `stop`."""
 
-        def go_on() -> None:
+        def measure_until_end() -> None:
             self.measure()
             while not self._is_over.wait(every_s):
                 self.measure()
 
-        threading.Thread(target=go_on, name="oracle-prober", daemon=True).start()
+        threading.Thread(target=measure_until_end, name="oracle-prober", daemon=True).start()
 
     def stop(self) -> None:
         """Probe no more."""

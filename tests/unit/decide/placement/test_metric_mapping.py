@@ -13,7 +13,7 @@ from fairlead.decide.placement.metric_mapping import MOST_CORES, estimate_costs,
 from fairlead.errors import InputError, ShapeError
 
 CHAIN = sp.csr_array(np.diag([5.0, 50.0, 5.0], k=1))
-"""Task 1 sends much to task 2; 0 and 3 hang on at the ends."""
+"""Task 1 sends much to task 2; 0 and 3 are the ends of the chain."""
 
 STALLED = np.array([[0, 0, 70, 70], [0, 0, 70, 70], [70, 70, 0, 0], [70, 70, 0, 0]], dtype=float)
 """Cores 0 and 1 on one router, 2 and 3 on another one."""
