@@ -46,23 +46,44 @@ def _define_between_groups(define: Any, name: str, groups: list[Any]) -> Any:
     return communicator
 
 
+def _define_grid(define: Any, number: int, communicator: Any, sides: Any) -> None:
+    """A Cartesian topology as Score-P names it; a negative side is not periodic."""
+    periodic = otf2.CartPeriodicity
+    dimensions = tuple(
+        define.cart_dimension(
+            f"{number}.{axis}", abs(side), periodic.TRUE if side > 0 else periodic.FALSE
+        )
+        for axis, side in enumerate(sides)
+    )
+    define.cart_topology(f"MPI_Cartesian {number}", communicator, dimensions)
+
+
 def _write_event(writer: Any, time: int, event: Call, communicator: Any, define: Any) -> None:
     if "receiver" in event:
         writer.mpi_send(time, event["receiver"], communicator, 0, event["bytes"])
+        return
+    if event["is_region_only"]:
+        writer.enter(time, define.region(event["region"]))
+        writer.leave(time + 2, define.region(event["region"]))
         return
     number = event["operation"]
     if isinstance(number, str):
         number = getattr(otf2.CollectiveOp, number.upper()).value
     what = (otf2.CollectiveOp(number), communicator, event["root"], *event["sizes"])
     region = define.region(event["region"]) if event["region"] else None
-    if region:
+    if region and event["is_unwound"]:
+        context = define.calling_context(region, parent=None)
+        writer.calling_context_enter(time, context, 1)
+    elif region:
         writer.enter(time, region)
     if event["is_blocking"]:
         writer.mpi_collective_begin(time)
         writer.mpi_collective_end(time + 2, *what)
     else:
         writer.non_blocking_collective_request(time, time)
-    if region:
+    if region and event["is_unwound"]:
+        writer.calling_context_leave(time + 2, context)
+    elif region:
         writer.leave(time + 2, region)
     if not event["is_blocking"]:
         writer.non_blocking_collective_complete(time + 3, *what, time)
@@ -90,6 +111,8 @@ def main() -> None:
             name: _define_communicator(define, name, ranks)
             for name, ranks in content["communicators"].items()
         }
+        for number, (name, sides) in enumerate(content["grids"]):
+            _define_grid(define, number, communicators[name], sides)
         for number, event in enumerate(content["events"]):
             writer = trace.event_writer_from_location(threads[event["rank"]])
             communicator = communicators[event["communicator"]]
