@@ -19,7 +19,7 @@ from fairlead.measure.metrics.exporters import (
     Metric,
     known_name,
 )
-from fairlead.measure.metrics.prometheus_api import PrometheusApi, matrix, one_series
+from fairlead.measure.metrics.prometheus_api import PrometheusApi, matrix, one_series, warnings_of
 from fairlead.measure.metrics.prometheus_machines import (
     Machine,
     Samples,
@@ -86,7 +86,9 @@ class PrometheusSource(MetricSource):
         names = f'__name__=~"{NAMES}"'
         selector = "{" + ",".join(filter(None, (names, self._selector))) + "}"
         path, form = self._api.question(selector, now_s, window_s)
-        results = as_exported(matrix(self.name, self._fetch(path, form)))
+        answer = self._fetch(path, form)
+        results = as_exported(matrix(self.name, answer))
+        self.warnings = warnings_of(self.name, answer)
         self._learn_facts(now_s)
         return self._series(results)
 
