@@ -110,7 +110,8 @@ adapters() {{
     done
     for file in /sys/class/infiniband/*/ports/*/hw_counters/*; do
         case ${{file##*/}} in
-            rx_bytes | tx_bytes | rx_pkts | tx_pkts | retrans_pkts)
+            rx_bytes | tx_bytes | rx_pkts | tx_pkts | retrans_pkts | retrans_timeout_events | \\
+            impaired_remote_conn_events | unresponsive_remote_events)
                 device=${{file#/sys/class/infiniband/}}
                 port=${{device#*/ports/}}
                 driver=$(readlink "/sys/class/infiniband/${{device%%/*}}/device/driver")

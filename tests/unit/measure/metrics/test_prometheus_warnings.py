@@ -122,3 +122,51 @@ def test_service_reports_a_warning_once_until_it_is_gone() -> None:
 
     assert len([line for line in lines if "warns" in line]) == 2
     assert collector.states[0].warnings == list(source.warnings)
+
+
+def efa(name: str, host: str, *values: int) -> dict[str, Any]:
+    labels = {
+        "__name__": f"node_amazonefa_{name}",
+        "device": "rdmap0s6",
+        "port": "1",
+        "instance": f"{host}:9100",
+    }
+    return {"metric": labels, "values": [[at, str(value)] for at, value in enumerate(values)]}
+
+
+def test_impaired_connections_of_efa_are_reported_while_they_grow() -> None:
+    # AWS, EC2 user guide, monitoring of an Elastic Fabric Adapter: what each counts.
+    source = Server(
+        answer(
+            efa("tx_bytes", "a", 1, 2),
+            efa("impaired_remote_conn_events", "a", 5, 5, 7),
+            efa("impaired_remote_conn_events", "b", 7, 7, 7),
+            efa("unresponsive_remote_events", "b", 0, 1),
+            efa("retrans_timeout_events", "b", 3, 0, 0),
+        )
+    )
+
+    series = source.read(3.0, 60.0)
+
+    # The host's interface, and the adapter's port by its own name.
+    assert {one.owner for one in series} == {"a"} and len(series) == 2
+    assert list(source.warnings) == [
+        "prometheus:http://thanos: a rdmap0s6: connections that run at a reduced rate "
+        "(impaired_remote_conn_events)",
+        "prometheus:http://thanos: b rdmap0s6: peers that did not answer "
+        "(unresponsive_remote_events)",
+    ]
+
+
+def test_events_of_efa_are_asked_for() -> None:
+    source = Server(answer())
+    asked: list[str] = []
+
+    def fetch(path: str, form: Mapping[str, str]) -> Any:
+        asked.append(form["query"])
+        return answer()
+
+    source._fetch = fetch  # type: ignore[method-assign]
+    source.read(3.0, 60.0)
+
+    assert "node_amazonefa_impaired_remote_conn_events" in asked[0]
