@@ -39,9 +39,16 @@ FAMILIES: tuple[tuple[str, ...], ...] = (
     tuple(f"topology.k8s.aws/network-node-layer-{layer}" for layer in range(1, 5)),
     tuple(f"cloud.google.com/gce-topology-{level}" for level in ("block", "subblock", "host")),
     tuple(f"cloud.provider.com/topology-{level}" for level in ("block", "rack")),
+    tuple(
+        f"oci.oraclecloud.com/rdma.{level}"
+        for level in ("hpc_island_id", "network_block_id", "local_block_id")
+    ),
+    tuple(f"backend.coreweave.cloud/{level}" for level in ("fabric", "superpod", "leafgroup")),
+    tuple(f"topology.nebius.com/{level}" for level in ("gpu-cluster-id", "tier-2", "tier-1")),
 )
 """Keys of labels, the largest group first. Source: NVIDIA topograph; AWS and Google, placement of
-nodes; Kueue, topology aware scheduling, whose own levels may be in the file as a Topology."""
+nodes; Kueue, topology aware scheduling, whose own levels may be in the file as a Topology; OCI,
+oci-hpc-oke, locality of OKE's nodes; CoreWeave and Nebius, levels of their Kueue topologies."""
 
 HOSTNAME = "kubernetes.io/hostname"
 
@@ -144,7 +151,10 @@ def _best_family(
     best = max(families, key=count)
     if count(best) == 0:
         known = ", ".join(keys[-1] for keys in families if keys)
-        raise InputError(f"{path}: no node has a label of a known topology, such as {known}")
+        raise InputError(
+            f"{path}: no node has a label of a known topology, such as {known}; other labels are "
+            "read by a Topology of Kueue in the same file, which lists them as its levels"
+        )
     return best
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,8 +69,9 @@ def read(path: Path, nodes: Path | None = None) -> Topology:
             wire = Wire(*(shared.setdefault(name, name) for name in names))
             wires.setdefault(min(wire, wire.turned()), wire)
         require_few(path, max(len(systems), len(wires) // MOST_WIRES))
-    hosts, problems = _hosts(path, list(systems), list(wires.values()), nodes)
-    cables = _cables(hosts, list(wires.values()))
+    cabled = _with_names_of_file(list(systems), wires.values())
+    hosts, problems = _hosts(path, list(systems), cabled, nodes)
+    cables = _cables(hosts, cabled)
     if not cables.ends:
         raise InputError(f"{path}: no host has a switch as its neighbour")
     require_table(str(path), len(cables.switches), len(cables.ends))
@@ -92,6 +93,32 @@ def read(path: Path, nodes: Path | None = None) -> Topology:
         problems=problems,
         source=str(path),
     )
+
+
+def _with_names_of_file(systems: list[str], wires: Iterable[Wire]) -> list[Wire]:
+    """Cables whose ends are called as in the file: a system may report itself with its domain."""
+    of_short: dict[str, list[str]] = {}
+    for system in systems:
+        of_short.setdefault(_short(system), []).append(system)
+    known = set(systems)
+
+    def name(given: str) -> str:
+        same = of_short.get(_short(given), [])
+        is_one = given not in known and len(same) == 1 and "." in given + same[0]
+        has_domains = is_one and "." in given and "." in same[0]
+        return same[0] if is_one and not has_domains else given
+
+    found: dict[Wire, Wire] = {}
+    for wire in wires:
+        named = wire._replace(one=name(wire.one), other=name(wire.other))
+        found.setdefault(min(named, named.turned()), named)
+    return list(found.values())
+
+
+def _short(name: str) -> str:
+    """A name without its domain, an address whole."""
+    is_address = name.replace(".", "").isdecimal() or ":" in name
+    return name if is_address else name.partition(".")[0].lower()
 
 
 class Cables(NamedTuple):

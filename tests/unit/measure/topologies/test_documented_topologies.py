@@ -60,6 +60,38 @@ def test_labels_of_nodes_are_levels_and_a_node_without_is_as_far_as_any() -> Non
     assert "nothing is known of where cpu is" in topology.problems[0]
 
 
+@pytest.mark.parametrize(
+    ("levels", "owner"),
+    [
+        (("hpc_island_id", "network_block_id", "local_block_id"), "oci.oraclecloud.com/rdma."),
+        (("fabric", "superpod", "leafgroup"), "backend.coreweave.cloud/"),
+        (("gpu-cluster-id", "tier-2", "tier-1"), "topology.nebius.com/"),
+    ],
+)
+def test_labels_of_further_clouds_are_levels(
+    tmp_path: Path, levels: tuple[str, ...], owner: str
+) -> None:
+    places = {"a": "f/s/l", "b": "f/s/l", "c": "f/s/m", "d": "f/t/o"}
+    nodes = [
+        {
+            "kind": "Node",
+            "metadata": {
+                "name": name,
+                "labels": {
+                    f"{owner}{level}": value
+                    for level, value in zip(levels, place.split("/"), strict=True)
+                },
+            },
+        }
+        for name, place in places.items()
+    ]
+    (tmp_path / "n.json").write_text(json.dumps({"kind": "List", "items": nodes}))
+
+    topology = import_topology("kubernetes", Given(tmp_path / "n.json"))
+
+    assert hops(topology, *places)[0] == [0, 2, 4, 6]
+
+
 def test_levels_of_kueue_say_which_labels_count() -> None:
     topology = sample("kubernetes", "kubernetes/kueue.yaml")
 
@@ -140,6 +172,55 @@ def test_hosts_of_lldp_can_be_named(tmp_path: Path) -> None:
     (tmp_path / "hosts").write_text("n7\n")
     with pytest.raises(InputError, match=r"hosts: host 'n7' is not in .*lldpctl.json"):
         import_topology("lldp", Given(GOLDEN / "lldp/lldpctl.json", tmp_path / "hosts"))
+
+
+def with_domain(document: Any, domain: str) -> Any:
+    """The same where each system reports itself with a domain, as many do."""
+    for content in document.values():
+        interfaces = content["lldp"].get("interface") or []
+        for entry in interfaces if isinstance(interfaces, list) else [interfaces]:
+            for neighbour in entry.values():
+                (name, facts) = next(iter(neighbour["chassis"].items()))
+                if name != "id":
+                    neighbour["chassis"] = {f"{name}{domain}": facts}
+    return document
+
+
+def test_systems_of_lldp_are_the_same_with_their_domain(tmp_path: Path) -> None:
+    plain = sample("lldp", "lldp/lldpctl.json")
+    document = json.loads((GOLDEN / "lldp/lldpctl.json").read_text())
+    (tmp_path / "l.json").write_text(json.dumps(with_domain(document, ".Dc1.example.com")))
+
+    topology = import_topology("lldp", Given(tmp_path / "l.json"))
+
+    assert topology.hosts == plain.hosts
+    # A switch that is in no list is called as it calls itself.
+    assert {port.replace(".Dc1.example.com", "") for port in topology.links.out_ports} == set(
+        plain.links.out_ports
+    )
+    assert topology.links.num_links == plain.links.num_links
+    assert hops(topology, *plain.hosts) == hops(plain, *plain.hosts)
+
+
+def test_systems_of_two_domains_stay_apart(tmp_path: Path) -> None:
+    def at(switch: str, port: str) -> dict[str, Any]:
+        chassis = {switch: {"id": {"type": "mac", "value": "0"}}}
+        interface = {"chassis": chassis, "port": {"id": {"type": "ifname", "value": port}}}
+        return {"lldp": {"interface": {"eth0": interface}}}
+
+    document = {
+        "n1": at("leaf.a.org", "swp1"), "n2": at("leaf.a.org", "swp2"),
+        "n3": at("leaf.b.org", "swp1"), "n4": at("leaf.b.org", "swp2"),
+        "leaf.b.org": {"lldp": {}},
+    }  # fmt: skip
+    (tmp_path / "l.json").write_text(json.dumps(document))
+
+    (tmp_path / "hosts").write_text("n1\nn2\nn3\nn4\n")
+
+    topology = import_topology("lldp", Given(tmp_path / "l.json", tmp_path / "hosts"))
+
+    assert "interface leaf.a.org swp1" in topology.links.out_ports
+    assert topology.links.num_links == 8
 
 
 def test_leaves_whose_cables_nobody_reports_are_named(tmp_path: Path) -> None:
