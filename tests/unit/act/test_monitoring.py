@@ -217,6 +217,13 @@ def leave_every_job(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+def test_addresses_of_ipv6_stand_in_brackets_before_the_port() -> None:
+    setup = SYSTEMS["prometheus"].setup(["fd00::1", "[fd00::2]", "10.0.0.3"], ())
+
+    targets = [each["targets"] for each in json.loads(setup.files["nodes.json"])]
+    assert targets == [["[fd00::1]:9100"], ["[fd00::2]:9100"], ["10.0.0.3:9100"]]
+
+
 def test_adapters_without_a_collector_are_written_for_the_exporter(tmp_path: Path) -> None:
     write_setup(SYSTEMS["prometheus"].setup(["n1"], ()), tmp_path / "set")
     script = tmp_path / "set" / "start-exporter"
