@@ -117,6 +117,22 @@ def test_whole_documents_of_ocis_metadata_service_are_read() -> None:
     assert topology.problems == ()
 
 
+@pytest.mark.parametrize("kind", ["oci", "azure"])
+def test_a_host_without_a_place_costs_none_of_the_others(tmp_path: Path, kind: str) -> None:
+    part = {"oci": "rdmaTopologyData", "azure": "compute"}[kind]
+    place = {
+        "oci": {f"customer{name}": name for name in ("HPCIslandId", "NetworkBlock", "LocalBlock")},
+        "azure": {"location": "eu", "placementGroupId": "g", "platformFaultDomain": "0"},
+    }[kind]
+    document = {"a": {part: place}, "b": {part: place}, "c": {part: None}}
+    (tmp_path / "h.json").write_text(json.dumps(document))
+
+    topology = import_topology(kind, Given(tmp_path / "h.json"))
+
+    assert hops(topology, "a", "b", "c")[0][1] < hops(topology, "a", "b", "c")[0][2]
+    assert any("c" in problem for problem in topology.problems)
+
+
 def test_fault_domains_of_azure_are_below_their_placement_groups() -> None:
     topology = sample("azure", "azure/instances.json")
 
@@ -200,6 +216,25 @@ def test_systems_of_lldp_are_the_same_with_their_domain(tmp_path: Path) -> None:
     )
     assert topology.links.num_links == plain.links.num_links
     assert hops(topology, *plain.hosts) == hops(plain, *plain.hosts)
+
+
+def test_switches_of_lldp_are_also_known_by_their_management_address(tmp_path: Path) -> None:
+    document = json.loads((GOLDEN / "lldp/lldpctl.json").read_text())
+    chassis = document["n1"]["lldp"]["interface"]["eth0"]["chassis"]["leaf1"]
+    chassis["mgmt-ip"] = ["192.0.2.99", "FD00:0::1", "fe80::1", "127.0.0.1", "none"]
+    (tmp_path / "l.json").write_text(json.dumps(document))
+
+    aliases = import_topology("lldp", Given(tmp_path / "l.json")).port_aliases
+
+    assert aliases["interface 192.0.2.99 swp49"] == "interface leaf1 swp49"
+    assert aliases["interface fd00::1 swp1"] == "interface leaf1 swp1"
+    assert not any("fe80" in name or "127" in name or "none" in name for name in aliases)
+
+
+def test_an_address_of_several_switches_is_of_none() -> None:
+    assert '"mgmt-ip": "192.0.2.11"' in (GOLDEN / "lldp/lldpctl.json").read_text()
+
+    assert sample("lldp", "lldp/lldpctl.json").port_aliases == {}
 
 
 def test_systems_of_two_domains_stay_apart(tmp_path: Path) -> None:
