@@ -28,7 +28,7 @@ _NEIGHBOURHOOD = re.compile(
 """Score-P writes these calls as if they went to all ranks, so their function names them."""
 _PERSISTENT = re.compile(
     r"mpi_((?:(?:neighbor_)?(?:allgatherv?|alltoall[vw]?)|allreduce|barrier|bcast|exscan|gatherv?|"
-    r"reduce(?:_scatter(?:_block)?)?|scan|scatterv?)_init)(?:_c)?(?:\(\))?",
+    r"psend|reduce(?:_scatter(?:_block)?)?|scan|scatterv?)_init)(?:_c)?(?:\(\))?",
     re.IGNORECASE,
 )
 """Score-P has no event where such a request is started."""
@@ -138,8 +138,12 @@ class Sums:
         elif kind == "NonBlockingCollectiveComplete":
             function = self._requests.pop((location.group, event.request_id), "")
             self._add_call(location.group, event, function, "i", 0.0)
+        elif kind in {"RmaPut", "RmaGet", "RmaAtomic"}:
+            self._add_one_sided(location.group, event)
         elif kind == "RmaCollectiveEnd":
-            self._leave_out(self._name(event, "", ""), "recorded as one-sided")
+            operation = self._name(event, "", "")
+            if not any(word in operation for word in _OF_HANDLES):
+                self._leave_out(operation, "recorded as one-sided")
 
     def _enter(self, location: Any, region: Any) -> None:
         """Count a call that may have no event."""
@@ -165,14 +169,37 @@ class Sums:
     def _add_message(self, process: Any, event: Any) -> None:
         communicator = self._communicator(event.communicator, process)
         receiver = communicator and communicator.receiver(process, event.receiver)
-        src, dst = self._rank_of.get(process), self._rank_of.get(receiver)
+        self._add_bytes(process, receiver, event.msg_length)
+
+    def _add_one_sided(self, process: Any, event: Any) -> None:
+        """What goes to a window's rank, and what comes from there; no copies of a device."""
+        definition = event.win and event.win.comm
+        if definition is None or isinstance(definition, BetweenGroups):
+            return
+        if definition.group.paradigm != self._otf2.Paradigm.MPI:
+            return
+        communicator = self._communicator(definition, process)
+        remote = communicator and communicator.receiver(process, event.remote)
+        kind = type(event).__name__
+        if kind == "RmaAtomic":
+            if event.bytes_sent:
+                self._add_bytes(process, remote, event.bytes_sent)
+            if event.bytes_received:
+                self._add_bytes(remote, process, event.bytes_received)
+        elif kind == "RmaPut":
+            self._add_bytes(process, remote, event.bytes)
+        else:
+            self._add_bytes(remote, process, event.bytes)
+
+    def _add_bytes(self, sender: Any, receiver: Any, size: int) -> None:
+        src, dst = self._rank_of.get(sender), self._rank_of.get(receiver)
         if src is None or dst is None:
-            self._lost = [self._lost[0] + 1, self._lost[1] + event.msg_length]
+            self._lost = [self._lost[0] + 1, self._lost[1] + size]
             return
         row = self._sent.setdefault((src, dst), [0, 0, 0])
-        row[0] += event.msg_length
+        row[0] += size
         row[1] += 1
-        row[2] = max(row[2], event.msg_length)
+        row[2] = max(row[2], size)
 
     def _add_call(
         self, process: Any, event: Any, function: str, prefix: str, seconds: float
