@@ -50,6 +50,9 @@ FAMILIES: tuple[tuple[str, ...], ...] = (
 nodes; Kueue, topology aware scheduling, whose own levels may be in the file as a Topology; OCI,
 oci-hpc-oke, locality of OKE's nodes; CoreWeave and Nebius, levels of their Kueue topologies."""
 
+KUEUE = "kueue.x-k8s.io/"
+"""API of Kueue, whose queues and flavors stand in one file with its topologies."""
+
 HOSTNAME = "kubernetes.io/hostname"
 
 
@@ -72,7 +75,7 @@ def read(path: Path) -> Topology:
             name = as_text(path, f"{where}.metadata.name", meta.get("name"))
             labels = as_map(path, f"{where}.metadata.labels", meta.get("labels") or {})
             labels_of[name] = _share(labels, shared)
-        else:
+        elif not str(item.get("apiVersion", "")).startswith(KUEUE):
             raise InputError(f"{path}: {where}.kind: expected Node or Topology, got {kind!r:.80}")
         require_few(path, len(labels_of))
         if len(shared) > MOST_TEXTS:

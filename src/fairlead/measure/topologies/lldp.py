@@ -90,7 +90,7 @@ def read(path: Path, nodes: Path | None = None) -> Topology:
             f"{line}; cables between switches are known where lldpctl of one of the two is in the "
             "file"
         )
-    problems += name_rails(cables.ends)
+    problems += [*name_rails(cables.ends), *_name_common_switch(cables)]
     near, far = zip(*cables.ports, strict=True)
     return Topology(
         hosts=known,
@@ -102,6 +102,20 @@ def read(path: Path, nodes: Path | None = None) -> Topology:
         source=str(path),
         port_aliases=_by_address(cables, switches_at, name),
     )
+
+
+def _name_common_switch(cables: Cables) -> Iterator[str]:
+    """A line where a switch joins all hosts, and some have others: a management network?"""
+    switches_of: dict[str, set[int]] = {}
+    for end in cables.ends:
+        switches_of.setdefault(end.host, set()).add(end.switch)
+    common = set.intersection(*switches_of.values())
+    others = set.union(*switches_of.values()) - common
+    if common and len(others) > 1:
+        yield (
+            f"{cables.switches[min(common)]} joins all hosts, so all are equally near: leave its "
+            "interfaces out of the file if it is a network for management"
+        )
 
 
 def _by_address(

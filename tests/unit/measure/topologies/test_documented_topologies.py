@@ -99,6 +99,27 @@ def test_levels_of_kueue_say_which_labels_count() -> None:
     assert hops(topology, "a", "b", "c") == [[0, 4, 6], [4, 0, 6], [6, 6, 0]]
 
 
+def test_other_kinds_of_kueue_are_passed_over(tmp_path: Path) -> None:
+    topology = {
+        "apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Topology",
+        "spec": {"levels": [{"nodeLabel": "site/block"}, {"nodeLabel": "kubernetes.io/hostname"}]},
+    }  # fmt: skip
+    flavor = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ResourceFlavor", "spec": {}}
+    nodes = [
+        {"kind": "Node", "metadata": {"name": name, "labels": {"site/block": block}}}
+        for name, block in (("a", "x"), ("b", "x"), ("c", "y"))
+    ]
+    (tmp_path / "n.json").write_text(json.dumps({"items": [topology, flavor, *nodes]}))
+
+    found = import_topology("kubernetes", Given(tmp_path / "n.json"))
+
+    assert hops(found, "a", "b", "c")[0] == [0, 2, 4]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
+    (tmp_path / "n.json").write_text(json.dumps({"items": [*nodes, pod]}))
+    with pytest.raises(InputError, match="expected Node or Topology, got 'Pod'"):
+        import_topology("kubernetes", Given(tmp_path / "n.json"))
+
+
 def test_labels_that_are_exported_are_imported_with_the_same_distances(tmp_path: Path) -> None:
     groups = HostGroups(
         {h: ("core", f"p{h[0]}", f"r{h[:2]}") for h in ("111", "112", "121", "211")}
@@ -235,6 +256,28 @@ def test_an_address_of_several_switches_is_of_none() -> None:
     assert '"mgmt-ip": "192.0.2.11"' in (GOLDEN / "lldp/lldpctl.json").read_text()
 
     assert sample("lldp", "lldp/lldpctl.json").port_aliases == {}
+
+
+def test_a_switch_that_joins_all_hosts_is_named(tmp_path: Path) -> None:
+    def at(switch: str, port: str) -> dict[str, Any]:
+        chassis = {switch: {"id": {"type": "mac", "value": "0"}}}
+        return {"chassis": chassis, "port": {"id": {"type": "ifname", "value": port}}}
+
+    def problems(switches_of: dict[str, list[str]]) -> list[str]:
+        document = {
+            host: {"lldp": {"interface": [{f"eth{n}": at(s, host)} for n, s in enumerate(some)]}}
+            for host, some in switches_of.items()
+        }
+        (tmp_path / "l.json").write_text(json.dumps(document))
+        topology = import_topology("lldp", Given(tmp_path / "l.json"))
+        return [line for line in topology.problems if "joins all hosts" in line]
+
+    managed = {"n1": ["mgmt", "leaf1"], "n2": ["mgmt", "leaf1"], "n3": ["mgmt", "leaf2"]}
+    (line,) = problems(managed)
+    assert line.startswith("mgmt joins all hosts, so all are equally near")
+    # One switch alone, or two rails that both join all, are no management network.
+    assert problems({"n1": ["leaf1"], "n2": ["leaf1"]}) == []
+    assert problems({"n1": ["rail1", "rail2"], "n2": ["rail1", "rail2"]}) == []
 
 
 def test_systems_of_two_domains_stay_apart(tmp_path: Path) -> None:
