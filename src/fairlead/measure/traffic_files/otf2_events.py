@@ -7,6 +7,7 @@ another one. It prints a JSON document, whose size does not grow with the length
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -34,6 +35,18 @@ _PERSISTENT = re.compile(
 """Score-P has no event where such a request is started."""
 PARTNERS_UNKNOWN = "whose partners are unknown"
 _OF_HANDLES = ("handle", "allocate")
+
+
+@functools.cache
+def _kind_without_event(function: str) -> tuple[str, str] | None:
+    """The operation of a function that may have no event, and why it is not counted then."""
+    for pattern, reason in (
+        (_NEIGHBOURHOOD, "of which only the time is recorded"),
+        (_PERSISTENT, "whose starts are not recorded"),
+    ):
+        if found := pattern.fullmatch(function):
+            return found[1].lower(), reason
+    return None
 
 
 class Communicator:
@@ -158,13 +171,8 @@ class Sums:
         return function
 
     def _count_without_event(self, function: str, calls: int) -> None:
-        for pattern, reason in (
-            (_NEIGHBOURHOOD, "of which only the time is recorded"),
-            (_PERSISTENT, "whose starts are not recorded"),
-        ):
-            if found := pattern.fullmatch(function):
-                kind = found[1].lower(), reason
-                self._without_event[kind] = self._without_event.get(kind, 0) + calls
+        if kind := _kind_without_event(function):
+            self._without_event[kind] = self._without_event.get(kind, 0) + calls
 
     def _add_message(self, process: Any, event: Any) -> None:
         communicator = self._communicator(event.communicator, process)
