@@ -188,6 +188,11 @@ def test_program_becomes_the_process_and_gets_the_order(tmp_path: Path) -> None:
         (["--exec", *BY_FILE, "--", "srun"], 2, "needs -o FILE"),
         (["--exec", *BY_FILE, "--", "./solver"], 2, "needs -o FILE"),
         ([*BY_FILE, "--", "srun"], 2, "a program needs --exec"),
+        (
+            ["--exec", *BY_FILE, "--", "torchrun", "--rdzv_backend", "c10d", "train.py"],
+            2,
+            "sorts hosts by their names with --rdzv_backend=c10d",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_one_line(order, arguments, code: int, said: str) -> None:

@@ -39,8 +39,14 @@ def calls(
     root: int = NO_ROOT,
     region: str | None = None,
     is_blocking: bool = True,
+    is_region_only: bool = False,
+    is_unwound: bool = False,
 ) -> list[Call]:
-    """One collective call: bytes that each world rank sent and received, as the trace has them."""
+    """One collective call: bytes that each world rank sent and received, as the trace has them.
+
+    With `is_region_only` the trace has that the function was entered and left, and no more;
+    with `is_unwound` it has it as by unwinding of the stack.
+    """
     return [
         {
             "rank": rank,
@@ -50,6 +56,8 @@ def calls(
             "sizes": sent_and_received,
             "region": region,
             "is_blocking": is_blocking,
+            "is_region_only": is_region_only,
+            "is_unwound": is_unwound,
         }
         for rank, sent_and_received in sizes.items()
     ]
@@ -61,6 +69,7 @@ def write_trace(
     events: Sequence[Call],
     communicators: Mapping[str, object] | None = None,
     creator: str = "",
+    grids: Sequence[tuple[str, Sequence[int]]] = (),
 ) -> Path:
     """Write a trace.
 
@@ -71,6 +80,7 @@ def write_trace(
         communicators: World ranks of each by name, in addition to "world"; two lists for one
             between two groups, "self" for MPI_COMM_SELF.
         creator: What the tool that writes it calls itself.
+        grids: A communicator's name and the sides of its grid; negative where not periodic.
 
     Returns:
         Its anchor file.
@@ -80,6 +90,7 @@ def write_trace(
         "events": list(events),
         "communicators": {"world": list(range(num_ranks)), **(communicators or {})},
         "creator": creator,
+        "grids": list(grids),
     }
     program = Path(__file__).with_name("otf2_writer.py")
     subprocess.run(

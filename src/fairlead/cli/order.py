@@ -16,6 +16,7 @@ from fairlead.act.launch.order_formats import (
     HostOrder,
     OrderFormat,
     format_of_command,
+    numbers_hosts_itself,
     own_host,
 )
 from fairlead.cli import given_options, options
@@ -132,6 +133,11 @@ def _check_program(
     given_options.refuse(context, {"as_json"}, "does not go together with --exec")
     if not program:
         raise typer.BadParameter("needs a program after --", param_hint="--exec")
+    if kind.is_of_node and (option := numbers_hosts_itself(program)):
+        raise typer.BadParameter(
+            f"torchrun sorts hosts by their names with {option}; without it, it takes the order",
+            param_hint="PROGRAM",
+        )
     if not kind.is_of_node and output is None:
         raise typer.BadParameter(
             "needs -o FILE, which the program reads; torchrun alone needs none", param_hint="--exec"

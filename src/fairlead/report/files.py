@@ -16,6 +16,7 @@ from fairlead.files.whole_file import read_bytes
 from fairlead.flows.compare.comparison import Comparison
 from fairlead.measure.trace_shares import are_shares
 from fairlead.measure.traffic_files import load_traffic
+from fairlead.measure.traffic_files.catalogue import is_otf2
 from fairlead.measure.traffic_files.intel_aps import is_aps
 from fairlead.measure.traffic_files.mpip import is_mpip
 from fairlead.model.network import Network
@@ -64,8 +65,8 @@ def load_any(path: Path) -> Content:
     """
     if _RECORDING.fullmatch(str(path)) and not path.exists():
         return load_recording(str(path)).traffic
-    is_foreign = path.suffix in {".csv", ".prof", ".otf2"} or is_mpip(path) or is_aps(path)
-    if is_foreign or are_shares(path):
+    is_foreign = path.suffix in {".csv", ".prof"} or is_mpip(path) or is_aps(path)
+    if is_foreign or is_otf2(path) or are_shares(path):
         return load_traffic(path)
     path = next((path / name for name in OUTCOMES if (path / name).is_file()), path)
     kind = _kind(path)

@@ -57,6 +57,8 @@ def check_lines(check: SourceCheck) -> Iterator[str]:
             yield f"    not in the topology: {_names(each.unmatched)}"
     if check.without_link:
         yield f"  adapters without a link: {_names(check.without_link)}"
+    for line in check.warnings:
+        yield f"  {line}"
     for line in check.skipped:
         yield f"  left out: {line}"
 

@@ -17,7 +17,7 @@ from fairlead.act.monitoring import SYSTEMS, Setup, start_setup, write_setup
 from fairlead.act.monitoring.prometheus import COLLECTOR_ARGUMENTS, ETHTOOL_STATISTICS
 from fairlead.cli import app
 from fairlead.errors import InputError
-from fairlead.measure.metrics.exporters import METRICS
+from fairlead.measure.metrics.exporters import EVENTS, METRICS
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="Prometheus is not installed")
@@ -217,6 +217,13 @@ def leave_every_job(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+def test_addresses_of_ipv6_stand_in_brackets_before_the_port() -> None:
+    setup = SYSTEMS["prometheus"].setup(["fd00::1", "[fd00::2]", "10.0.0.3"], ())
+
+    targets = [each["targets"] for each in json.loads(setup.files["nodes.json"])]
+    assert targets == [["[fd00::1]:9100"], ["[fd00::2]:9100"], ["10.0.0.3:9100"]]
+
+
 def test_adapters_without_a_collector_are_written_for_the_exporter(tmp_path: Path) -> None:
     write_setup(SYSTEMS["prometheus"].setup(["n1"], ()), tmp_path / "set")
     script = tmp_path / "set" / "start-exporter"
@@ -225,6 +232,7 @@ def test_adapters_without_a_collector_are_written_for_the_exporter(tmp_path: Pat
         "cxi/cxi0/device/telemetry/hni_tx_paused_1": "12@1700000000.5",
         "cxi/cxi0/device/telemetry/hni_pkts_sent": "9@1700000000.5",
         "infiniband/rdmap1s0/ports/1/hw_counters/retrans_pkts": "7",
+        "infiniband/rdmap1s0/ports/1/hw_counters/impaired_remote_conn_events": "2",
         "infiniband/rdmap1s0/ports/1/hw_counters/alloc_pd_err": "3",
         # Other drivers use the same names, and node_exporter knows these adapters.
         "infiniband/bnxt_re0/ports/1/hw_counters/rx_bytes": "5",
@@ -253,7 +261,8 @@ def test_adapters_without_a_collector_are_written_for_the_exporter(tmp_path: Pat
 
     assert done.stdout.splitlines() == [
         'node_cxi_hni_tx_paused_1{device="cxi0",port="1"} 12',
+        'node_amazonefa_impaired_remote_conn_events{device="rdmap1s0",port="1"} 2',
         'node_amazonefa_retrans_pkts{device="rdmap1s0",port="1"} 7',
     ]
     names = {line.partition("{")[0] for line in done.stdout.splitlines()}
-    assert names <= set(METRICS)
+    assert names <= {*METRICS, *EVENTS}

@@ -77,6 +77,14 @@ def test_messages_of_a_trace_are_added_up_in_world_ranks(trace: Path) -> None:
 
 
 @has_otf2
+def test_a_trace_is_also_named_by_its_folder(trace: Path) -> None:
+    (trace.parent / "profile.cubex").write_bytes(b"of Score-P, too")
+
+    assert load_traffic(trace.parent).bytes.sum() == load_traffic(trace).bytes.sum()
+    assert load_any(trace.parent).origin["counted_by"] == "OTF2"
+
+
+@has_otf2
 def test_a_trace_that_is_cut_off_or_none_is_one_line(trace: Path, tmp_path: Path) -> None:
     definitions = trace.with_name("traces.def")
     definitions.write_bytes(definitions.read_bytes()[:100])

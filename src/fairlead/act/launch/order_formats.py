@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +12,19 @@ from typing import NamedTuple
 from fairlead.act.launch.host_names import is_local_host
 from fairlead.errors import InputError
 
-__all__ = ["ORDER_FORMATS", "HostOrder", "OrderFormat", "format_of_command", "own_host"]
+__all__ = [
+    "ORDER_FORMATS",
+    "HostOrder",
+    "OrderFormat",
+    "format_of_command",
+    "numbers_hosts_itself",
+    "own_host",
+]
+
+
+_PYTHON = re.compile(r"python[0-9.]*", re.A)
+STATIC = "static"
+"""torchrun's rendezvous with the ranks that are given, which is its default."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,12 +85,51 @@ def own_host(hosts: Sequence[str]) -> str | None:
 def format_of_command(command: Sequence[str]) -> str | None:
     """The form that a command reads, by its program; None where that is not known.
 
-    A program of Python may be started as a module: `python -m torch.distributed.run`.
+    A program of Python may be started as a module: `python -u -m torch.distributed.run`.
     """
     names = {Path(command[0]).name} if command else set()
-    names |= {module for option, module in itertools.pairwise(command[:3]) if option == "-m"}
+    if command and _PYTHON.fullmatch(Path(command[0]).name):
+        names |= _module(command[1:])
     known = ((name, each.programs) for name, each in ORDER_FORMATS.items())
     return next((name for name, programs in known if programs & names), None)
+
+
+def _module(arguments: Sequence[str]) -> set[str]:
+    """The module that Python's arguments start; none for a script.
+
+    Source: Python, command line and environment: -m ends the options; -W and -X have a value.
+    """
+    given = iter(arguments)
+    for argument in given:
+        if not argument.startswith("-") or argument == "-":
+            return set()
+        if argument in {"-W", "-X", "--check-hash-based-pycs"}:
+            next(given, None)
+        elif not argument.startswith("--") and "m" in argument:
+            before, _, after = argument[1:].partition("m")
+            if not set(before) & set("cWX"):
+                return {after or next(given, "")}
+    return set()
+
+
+def numbers_hosts_itself(command: Sequence[str]) -> str | None:
+    """The option by which torchrun sorts hosts by their names; None where it has none.
+
+    Source: torch.distributed.run: node_rank is of the static rendezvous; --standalone is of c10d.
+    """
+    arguments = iter(command[1:])
+    found = None
+    for argument in arguments:
+        if argument.endswith(".py"):
+            break  # what follows is the script's
+        option, equals, value = argument.partition("=")
+        name = option.replace("_", "-")
+        if name == "--standalone":
+            return option
+        if name == "--rdzv-backend":
+            value = value if equals else next(arguments, "")
+            found = None if value == STATIC else f"{option}={value}"
+    return found
 
 
 def _slots_lines(order: HostOrder) -> str:
@@ -122,7 +173,10 @@ def _torchrun_variables(order: HostOrder, _file: Path | None) -> Mapping[str, st
         "MASTER_ADDR": order.hosts[0],
         "MASTER_PORT": str(order.port),
     }
-    return {**values, **{f"PET_{name}": value for name, value in values.items()}}
+    # Kubeflow's operator sets another rendezvous, which would sort hosts by their names.
+    rendezvous = {"RDZV_BACKEND": STATIC, "RDZV_ENDPOINT": f"{order.hosts[0]}:{order.port}"}
+    options = {**values, **rendezvous}
+    return {**values, **{f"PET_{name}": value for name, value in options.items()}}
 
 
 def _task_prolog(order: HostOrder) -> str:
@@ -140,7 +194,11 @@ def _kueue(order: HostOrder) -> str:
 
 ORDER_FORMATS: Mapping[str, OrderFormat] = {
     "hostfile": OrderFormat(
-        _slots_lines, "Open MPI's hostfile", programs=frozenset({"mpirun", "mpiexec", "prterun"})
+        _slots_lines,
+        "Open MPI's hostfile",
+        programs=frozenset(
+            {"mpirun", "mpiexec", "prterun", "orterun", "mpirun.openmpi", "mpiexec.openmpi"}
+        ),
     ),
     "mpich": OrderFormat(
         _colon_lines,
@@ -158,7 +216,7 @@ ORDER_FORMATS: Mapping[str, OrderFormat] = {
         "torchrun's options, of this host",
         _torchrun_variables,
         is_of_node=True,
-        programs=frozenset({"torchrun", "torch.distributed.run"}),
+        programs=frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch"}),
     ),
     "task-prolog": OrderFormat(
         _task_prolog,

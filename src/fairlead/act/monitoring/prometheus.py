@@ -63,7 +63,7 @@ def prometheus_setup(hosts: Sequence[str], switches: Sequence[str] = ()) -> Setu
     jobs: list[dict[str, Any]] = [
         {"job_name": "node", "file_sd_configs": [{"files": ["nodes.json"]}]}
     ]
-    files = {"nodes.json": _targets([(f"{host}:{EXPORTER_PORT}", host) for host in hosts])}
+    files = {"nodes.json": _targets([(_address(host), host) for host in hosts])}
     if switches:
         jobs.append(_snmp_job())
         files["switches.json"] = _targets([(switch, switch) for switch in switches])
@@ -110,7 +110,8 @@ adapters() {{
     done
     for file in /sys/class/infiniband/*/ports/*/hw_counters/*; do
         case ${{file##*/}} in
-            rx_bytes | tx_bytes | rx_pkts | tx_pkts | retrans_pkts)
+            rx_bytes | tx_bytes | rx_pkts | tx_pkts | retrans_pkts | retrans_timeout_events | \\
+            impaired_remote_conn_events | unresponsive_remote_events)
                 device=${{file#/sys/class/infiniband/}}
                 port=${{device#*/ports/}}
                 driver=$(readlink "/sys/class/infiniband/${{device%%/*}}/device/driver")
@@ -138,6 +139,12 @@ def _targets(targets: Sequence[tuple[str, str]]) -> str:
     """A file of targets, each with its host as a label."""
     found = [{"targets": [target], "labels": {"host": host}} for target, host in targets]
     return json.dumps(found, indent=2) + "\n"
+
+
+def _address(host: str) -> str:
+    """Host and port of its exporter; an address of IPv6 stands in brackets."""
+    is_bare = ":" in host and not host.startswith("[")
+    return f"[{host}]:{EXPORTER_PORT}" if is_bare else f"{host}:{EXPORTER_PORT}"
 
 
 def _snmp_job() -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fairlead.errors import InputError
 from fairlead.measure.metrics.host import HostSource
+from fairlead.measure.metrics.http import without_credentials
 from fairlead.measure.metrics.lab import LabSource
 from fairlead.measure.metrics.ldms_source import (
     WANTED,
@@ -46,9 +47,10 @@ class Source(NamedTuple):
 
 def _prometheus(rest: str, options: Options, headers: Mapping[str, str]) -> MetricSource:
     step, tick = options.get("step"), options.get("tick")
+    url, credentials = without_credentials(rest)
     return PrometheusSource(
-        rest,
-        headers=headers,
+        url,
+        headers={**credentials, **headers},
         host_label=options.get("host", ""),
         step_s=None if step is None else parse_duration(step),
         selector=options.get("select", ""),
@@ -58,10 +60,12 @@ def _prometheus(rest: str, options: Options, headers: Mapping[str, str]) -> Metr
 
 
 def _map(rest: str, options: Options, headers: Mapping[str, str]) -> MetricSource:
+    url, credentials = without_credentials(rest)
     if not options.get("map"):
-        raise InputError(f"prom:{rest}: needs a map: --map FILE.toml")
+        raise InputError(f"prom:{url}: needs a map: --map FILE.toml")
     step = options.get("step")
-    api = PrometheusApi(rest, headers, None if step is None else parse_duration(step))
+    headers = {**credentials, **headers}
+    api = PrometheusApi(url, headers, None if step is None else parse_duration(step))
     return MappedSource(api, Path(options["map"]))
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
 import time
@@ -17,7 +18,7 @@ from fairlead.errors import InputError
 from fairlead.files.whole_file import read_text
 from fairlead.measure.metrics.series import MetricError
 
-__all__ = ["fetch_json", "headers_from", "require_http"]
+__all__ = ["fetch_json", "headers_from", "require_http", "without_credentials"]
 
 MOST_BYTES = 2**28
 """Size limit of one answer: a matrix of 4,000 hosts takes some 200 MB as text."""
@@ -40,6 +41,24 @@ def require_http(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise MetricError(f"{url}: expected http://HOST:PORT or https://HOST:PORT")
     return url.rstrip("/")
+
+
+def without_credentials(url: str) -> tuple[str, dict[str, str]]:
+    """The URL without a user's name and password in it, and the header that has them instead.
+
+    Raises:
+        MetricError: It is no URL; the message has no password.
+    """
+    try:
+        parts = urllib.parse.urlsplit(url)
+    except ValueError as error:
+        raise MetricError(f"expected http://HOST:PORT or https://HOST:PORT: {error}") from error
+    credentials, at, place = parts.netloc.rpartition("@")
+    if not at:
+        return url, {}
+    plain = urllib.parse.unquote(credentials).encode()
+    header = {"Authorization": f"Basic {base64.b64encode(plain).decode()}"}
+    return urllib.parse.urlunsplit(parts._replace(netloc=place)), header
 
 
 def headers_from(lines: Iterable[str], bearer_file: Path | None = None) -> dict[str, str]:

@@ -39,10 +39,12 @@ class MappedSource(MetricSource):
     def read(self, now_s: float, window_s: float) -> list[Series]:
         """All samples of the window, a question for each entry."""
         skipped: list[str] = []
+        warnings: dict[str, None] = {}
         found: dict[tuple[Any, ...], Series] = {}
         for number, entry in enumerate(self._entries):
             where = f"{self._path}: series[{number}] {entry.metric}"
-            results = self._api.samples(self.name, entry.metric, now_s, window_s)
+            results, of_answer = self._api.samples(self.name, entry.metric, now_s, window_s)
+            warnings |= dict.fromkeys(of_answer)
             if not results:
                 skipped.append(f"{where}: {self._api.url} has no such series")
             lost: list[str] = []
@@ -52,6 +54,7 @@ class MappedSource(MetricSource):
             if len(lost) > MOST_SKIPPED:
                 skipped.append(f"{where}: {len(lost) - MOST_SKIPPED} more belong nowhere")
         self.skipped = skipped
+        self.warnings = list(warnings)
         return list(found.values())
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fairlead.measure.metrics.exporters import (
+    EVENTS,
     FACTS,
     METRICS,
     NAMES,
@@ -19,13 +20,15 @@ from fairlead.measure.metrics.exporters import (
     Metric,
     known_name,
 )
-from fairlead.measure.metrics.prometheus_api import PrometheusApi, matrix, one_series
+from fairlead.measure.metrics.prometheus_api import PrometheusApi, matrix, one_series, warnings_of
 from fairlead.measure.metrics.prometheus_machines import (
     Machine,
     Samples,
     as_exported,
     better,
     differing_labels,
+    growth,
+    host_names,
     machines,
 )
 from fairlead.measure.metrics.series import MetricError, MetricSource, Quantity, Series
@@ -86,7 +89,9 @@ class PrometheusSource(MetricSource):
         names = f'__name__=~"{NAMES}"'
         selector = "{" + ",".join(filter(None, (names, self._selector))) + "}"
         path, form = self._api.question(selector, now_s, window_s)
-        results = as_exported(matrix(self.name, self._fetch(path, form)))
+        answer = self._fetch(path, form)
+        results = as_exported(matrix(self.name, answer))
+        self.warnings = warnings_of(self.name, answer)
         self._learn_facts(now_s)
         return self._series(results)
 
@@ -105,6 +110,7 @@ class PrometheusSource(MetricSource):
         self._facts_s = time.monotonic()
 
     def _series(self, results: Sequence[tuple[Labels, Samples]]) -> list[Series]:
+        self.warnings = list(dict.fromkeys([*self.warnings, *self._grown_events(results)]))
         of_ports: dict[tuple[str, str], Samples] = {}
         of_devices: list[tuple[Labels, Samples]] = []
         portless: dict[str, list[Exception]] = {}
@@ -145,6 +151,19 @@ class PrometheusSource(MetricSource):
             for port in machine.adapters_without_link()
         ]
         return found
+
+    def _grown_events(self, results: Sequence[tuple[Labels, Samples]]) -> Iterator[str]:
+        """A line for each device and event that happened in the window."""
+        events = [each for each in results if each[0].get("__name__") in EVENTS]
+        host_labels = (self._host_label,) if self._host_label else differing_labels(events)
+        for labels, samples in events:
+            if growth(samples) > 0:
+                name = labels["__name__"]
+                host, *_ = host_names(labels, host_labels)
+                yield (
+                    f"{self.name}: {host} {labels.get('device', '')}: {EVENTS[name]} "
+                    f"({name.removeprefix('node_amazonefa_')})"
+                )
 
     def _metric(self, name: str) -> Metric:
         metric = METRICS[name]

@@ -17,9 +17,12 @@ from fairlead.measure.metrics.http import fetch_json, require_http
 from fairlead.measure.metrics.prometheus_machines import Samples
 from fairlead.measure.metrics.series import MetricError, Quantity, Series
 
-__all__ = ["Matrix", "PrometheusApi", "matrix", "one_series"]
+__all__ = ["Matrix", "PrometheusApi", "matrix", "one_series", "warnings_of"]
 
 Matrix = list[tuple[Labels, Samples]]
+
+MOST_LETTERS = 300
+"""Longest part of a reason or a warning that is shown."""
 
 MOST_CAPACITY_BPS = 1e14
 """No port is as fast. Of an unknown speed kernels and switches say 2^32 - 1 Mbit/s: 5.4e14 B/s."""
@@ -68,13 +71,16 @@ class PrometheusApi:
             "step": f"{self.step_s:g}",
         }
 
-    def samples(self, name: str, selector: str, now_s: float, window_s: float) -> Matrix:
-        """Labels and samples of the series of a selector.
+    def samples(
+        self, name: str, selector: str, now_s: float, window_s: float
+    ) -> tuple[Matrix, Sequence[str]]:
+        """Labels and samples of the series of a selector, and what the engine warns of.
 
         Raises:
             MetricError: There is no answer, or it is an error; the message begins with `name`.
         """
-        return matrix(name, self.fetch(*self.question(selector, now_s, window_s)))
+        answer = self.fetch(*self.question(selector, now_s, window_s))
+        return matrix(name, answer), warnings_of(name, answer)
 
 
 def matrix(name: str, answer: Any, *, is_instant: bool = False) -> Matrix:
@@ -85,7 +91,7 @@ def matrix(name: str, answer: Any, *, is_instant: bool = False) -> Matrix:
     """
     if not isinstance(answer, dict) or answer.get("status") != "success":
         reason = answer.get("error", "no status") if isinstance(answer, dict) else "no object"
-        raise MetricError(f"{name}: {' '.join(str(reason).split())[:300]}")
+        raise MetricError(f"{name}: {_one_line(reason)}")
     try:
         data = answer["data"]
         if data["resultType"] != "matrix" and not (is_instant and data["resultType"] == "vector"):
@@ -102,6 +108,25 @@ def matrix(name: str, answer: Any, *, is_instant: bool = False) -> Matrix:
         ]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise MetricError(f"{name}: is not the answer of Prometheus: {error!r}") from error
+
+
+def warnings_of(name: str, answer: Mapping[str, Any]) -> list[str]:
+    """What an engine says of an answer, a line each: parts of it may be missing.
+
+    Source: Prometheus, HTTP API, `warnings`; Thanos, Querier, partial response; VictoriaMetrics,
+    cluster version, `isPartial`.
+    """
+    warnings = answer.get("warnings") or []
+    texts = [warnings] if isinstance(warnings, str) else warnings
+    known = dict.fromkeys(map(_one_line, texts if isinstance(texts, list) else [texts]))
+    lines = [f"{name}: warns, and samples may be missing: {text}" for text in known]
+    if answer.get("isPartial") is True:
+        lines.append(f"{name}: gives a part of the samples alone (isPartial)")
+    return lines
+
+
+def _one_line(text: object) -> str:
+    return " ".join(str(text).split())[:MOST_LETTERS]
 
 
 def _labels(result: Mapping[str, Any]) -> dict[str, str]:

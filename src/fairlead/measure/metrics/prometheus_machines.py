@@ -13,7 +13,16 @@ from fairlead.measure.metrics.exporters import METRICS, Labels
 from fairlead.measure.metrics.host_of_instance import host_of_instance
 from fairlead.measure.metrics.physical_ports import Device, is_chosen, physical_ports
 
-__all__ = ["Machine", "Samples", "as_exported", "better", "differing_labels", "machines"]
+__all__ = [
+    "Machine",
+    "Samples",
+    "as_exported",
+    "better",
+    "differing_labels",
+    "growth",
+    "host_names",
+    "machines",
+]
 
 Samples = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
@@ -105,7 +114,7 @@ class Machine:
             name_assign_type=self._number(name, "node_network_name_assign_type"),
             driver=driver.get("driver"),
             is_bond=name in self.bonds,
-            moved_bytes=sum(_growth(self.devices[name].get(metric)) for metric in _MOVED),
+            moved_bytes=sum(growth(self.devices[name].get(metric)) for metric in _MOVED),
         )
 
     def _fact(self, device: str, metric: str) -> tuple[Labels, float]:
@@ -133,11 +142,8 @@ def machines(
     found: dict[str, Machine] = {}
 
     def machine(labels: Labels) -> Machine:
-        names = [labels[label] for label in host_labels if labels.get(label)]
-        names.append(host_of_instance(labels.get("instance", "")))
-        names.append(named.get(labels.get("instance", ""), ""))
-        known = tuple(dict.fromkeys(filter(None, names)))
-        return found.setdefault(known[0] if known else "", Machine(known or (NO_INSTANCE,)))
+        names = host_names(labels, host_labels, named)
+        return found.setdefault(names[0], Machine(names))
 
     for labels, samples in facts:
         name, device = labels.get("__name__", ""), labels.get("device", "")
@@ -155,6 +161,16 @@ def machines(
         of_device = at.setdefault(device, {})
         of_device[name] = better(of_device.get(name), samples)
     return list(found.values())
+
+
+def host_names(
+    labels: Labels, host_labels: Sequence[str], name_of_instance: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """What the host of a series may be called, the likeliest first."""
+    instance = labels.get("instance", "")
+    names = [labels[label] for label in host_labels if labels.get(label)]
+    names += [host_of_instance(instance), (name_of_instance or {}).get(instance, "")]
+    return tuple(dict.fromkeys(filter(None, names))) or (NO_INSTANCE,)
 
 
 def as_exported(results: Sequence[tuple[Labels, Samples]]) -> list[tuple[Labels, Samples]]:
@@ -225,7 +241,7 @@ def _largest(samples: Samples) -> float:
     return float(values.max(initial=0.0))
 
 
-def _growth(samples: Samples | None) -> float:
+def growth(samples: Samples | None) -> float:
     """By how much a counter grew."""
     values = np.zeros(0) if samples is None else samples[1][np.isfinite(samples[1])]
     return max(0.0, float(values[-1] - values[0])) if len(values) else 0.0

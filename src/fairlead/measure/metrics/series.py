@@ -95,12 +95,14 @@ class MetricSource(abc.ABC):
         has_history: Each read gives the whole window anew, and nothing kept counts any more.
         skipped: What the last read held and could not be understood, one line each.
         without_link: Ports of adapters that the last read showed to be down, `n1 mlx5_1:1`.
+        warnings: What the source says of the last read and of the network, one line each.
     """
 
     name: str
     has_history: ClassVar[bool] = False
     skipped: Sequence[str] = ()
     without_link: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
     @abc.abstractmethod
     def read(self, now_s: float, window_s: float) -> list[Series]:

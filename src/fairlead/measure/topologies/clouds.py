@@ -148,7 +148,8 @@ def _by_host(path: Path, part: str, levels: Sequence[str]) -> dict[str, list[str
         host, document = member.key or "", member.value
         if member.at is not None or not isinstance(document, dict):
             raise InputError(f"{path}: expected an object of hosts and their {part}")
-        place = as_map(path, f"{host}.{part}", document.get(part, document))
+        given = document.get(part, document)
+        place = {} if given is None else as_map(path, f"{host}.{part}", given)
         above[host] = _known(path, host, place, levels)
         require_few(path, len(above))
     if not any(above.values()):

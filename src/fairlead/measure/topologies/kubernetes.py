@@ -39,9 +39,19 @@ FAMILIES: tuple[tuple[str, ...], ...] = (
     tuple(f"topology.k8s.aws/network-node-layer-{layer}" for layer in range(1, 5)),
     tuple(f"cloud.google.com/gce-topology-{level}" for level in ("block", "subblock", "host")),
     tuple(f"cloud.provider.com/topology-{level}" for level in ("block", "rack")),
+    tuple(
+        f"oci.oraclecloud.com/rdma.{level}"
+        for level in ("hpc_island_id", "network_block_id", "local_block_id")
+    ),
+    tuple(f"backend.coreweave.cloud/{level}" for level in ("fabric", "superpod", "leafgroup")),
+    tuple(f"topology.nebius.com/{level}" for level in ("gpu-cluster-id", "tier-2", "tier-1")),
 )
 """Keys of labels, the largest group first. Source: NVIDIA topograph; AWS and Google, placement of
-nodes; Kueue, topology aware scheduling, whose own levels may be in the file as a Topology."""
+nodes; Kueue, topology aware scheduling, whose own levels may be in the file as a Topology; OCI,
+oci-hpc-oke, locality of OKE's nodes; CoreWeave and Nebius, levels of their Kueue topologies."""
+
+KUEUE = "kueue.x-k8s.io/"
+"""API of Kueue, whose queues and flavors stand in one file with its topologies."""
 
 HOSTNAME = "kubernetes.io/hostname"
 
@@ -65,7 +75,7 @@ def read(path: Path) -> Topology:
             name = as_text(path, f"{where}.metadata.name", meta.get("name"))
             labels = as_map(path, f"{where}.metadata.labels", meta.get("labels") or {})
             labels_of[name] = _share(labels, shared)
-        else:
+        elif not str(item.get("apiVersion", "")).startswith(KUEUE):
             raise InputError(f"{path}: {where}.kind: expected Node or Topology, got {kind!r:.80}")
         require_few(path, len(labels_of))
         if len(shared) > MOST_TEXTS:
@@ -144,7 +154,10 @@ def _best_family(
     best = max(families, key=count)
     if count(best) == 0:
         known = ", ".join(keys[-1] for keys in families if keys)
-        raise InputError(f"{path}: no node has a label of a known topology, such as {known}")
+        raise InputError(
+            f"{path}: no node has a label of a known topology, such as {known}; other labels are "
+            "read by a Topology of Kueue in the same file, which lists them as its levels"
+        )
     return best
 
 

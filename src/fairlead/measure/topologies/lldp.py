@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import ipaddress
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from fairlead.errors import InputError
 from fairlead.files.whole_file import read_lines
 from fairlead.measure.topologies.documents import as_map, read_members, require_few
-from fairlead.measure.topologies.interface_port import interface_port
+from fairlead.measure.topologies.interface_port import interface_port, switch_and_interface
 from fairlead.measure.topologies.shortest_paths import (
     End,
     between_hosts,
@@ -29,6 +30,9 @@ __all__ = ["read"]
 
 MOST_WIRES = 2
 """Cables of a file for each host that it may name."""
+
+MOST_ADDRESSES = 4
+"""Management addresses of a switch that are kept."""
 
 FEWEST_NEIGHBOURS = 3
 """Systems that name one as their neighbour, from which on it is a switch, without `--nodes`."""
@@ -62,15 +66,20 @@ def read(path: Path, nodes: Path | None = None) -> Topology:
     # Both ends of a cable may report it.
     wires: dict[Wire, Wire] = {}
     shared: dict[str, str] = {}
+    switches_at: dict[str, set[str]] = {}
     for part in read_members(path):
         system = part.key or ""
         systems.setdefault(system)
-        for names in _wires(path, system, part.value):
+        for names, addresses in _wires(path, system, part.value):
             wire = Wire(*(shared.setdefault(name, name) for name in names))
+            for address in addresses:
+                switches_at.setdefault(address, set()).add(wire.other)
             wires.setdefault(min(wire, wire.turned()), wire)
         require_few(path, max(len(systems), len(wires) // MOST_WIRES))
-    hosts, problems = _hosts(path, list(systems), list(wires.values()), nodes)
-    cables = _cables(hosts, list(wires.values()))
+    name = _names_of_file(list(systems))
+    cabled = _renamed(wires.values(), name)
+    hosts, problems = _hosts(path, list(systems), cabled, nodes)
+    cables = _cables(hosts, cabled)
     if not cables.ends:
         raise InputError(f"{path}: no host has a switch as its neighbour")
     require_table(str(path), len(cables.switches), len(cables.ends))
@@ -81,7 +90,7 @@ def read(path: Path, nodes: Path | None = None) -> Topology:
             f"{line}; cables between switches are known where lldpctl of one of the two is in the "
             "file"
         )
-    problems += name_rails(cables.ends)
+    problems += [*name_rails(cables.ends), *_name_common_switch(cables)]
     near, far = zip(*cables.ports, strict=True)
     return Topology(
         hosts=known,
@@ -91,7 +100,69 @@ def read(path: Path, nodes: Path | None = None) -> Topology:
         origin={"how": "lldp", "file": str(path), "routes": "shortest paths"},
         problems=problems,
         source=str(path),
+        port_aliases=_by_address(cables, switches_at, name),
     )
+
+
+def _name_common_switch(cables: Cables) -> Iterator[str]:
+    """A line where a switch joins all hosts, and some have others: a management network?"""
+    switches_of: dict[str, set[int]] = {}
+    for end in cables.ends:
+        switches_of.setdefault(end.host, set()).add(end.switch)
+    common = set.intersection(*switches_of.values())
+    others = set.union(*switches_of.values()) - common
+    if common and len(others) > 1:
+        yield (
+            f"{cables.switches[min(common)]} joins all hosts, so all are equally near: leave its "
+            "interfaces out of the file if it is a network for management"
+        )
+
+
+def _by_address(
+    cables: Cables, switches_at: Mapping[str, set[str]], name: Callable[[str], str]
+) -> dict[str, str]:
+    """Interfaces of switches by their management addresses, by which SNMP may ask them."""
+    addresses: dict[str, list[str]] = {}
+    for address, systems in switches_at.items():
+        switches = {name(system) for system in systems}
+        if len(switches) == 1:
+            addresses.setdefault(switches.pop(), []).append(address)
+    aliases = {}
+    for port, _ in cables.ports:
+        if at := switch_and_interface(port):
+            for address in addresses.get(at[0], ()):
+                aliases[interface_port(address, at[1])] = port
+    return aliases
+
+
+def _names_of_file(systems: list[str]) -> Callable[[str], str]:
+    """What a system is called in the file, by what it reports, which may have a domain."""
+    of_short: dict[str, list[str]] = {}
+    for system in systems:
+        of_short.setdefault(_short(system), []).append(system)
+    known = set(systems)
+
+    def name(given: str) -> str:
+        same = of_short.get(_short(given), [])
+        is_one = given not in known and len(same) == 1 and "." in given + same[0]
+        has_domains = is_one and "." in given and "." in same[0]
+        return same[0] if is_one and not has_domains else given
+
+    return name
+
+
+def _renamed(wires: Iterable[Wire], name: Callable[[str], str]) -> list[Wire]:
+    found: dict[Wire, Wire] = {}
+    for wire in wires:
+        named = wire._replace(one=name(wire.one), other=name(wire.other))
+        found.setdefault(min(named, named.turned()), named)
+    return list(found.values())
+
+
+def _short(name: str) -> str:
+    """A name without its domain, an address whole."""
+    is_address = name.replace(".", "").isdecimal() or ":" in name
+    return name if is_address else name.partition(".")[0].lower()
 
 
 class Cables(NamedTuple):
@@ -169,8 +240,11 @@ def _hosts(
     return [host for host in hosts if host in neighbours], problems
 
 
-def _wires(path: Path, system: str, content: object) -> Iterator[Wire]:
-    """Cables of a system, as lldpctl prints them in either of its forms for one interface."""
+def _wires(path: Path, system: str, content: object) -> Iterator[tuple[Wire, list[str]]]:
+    """Cables of a system, as lldpctl prints them in either of its forms for one interface.
+
+    Each has the management addresses of the other end, in their shortest form.
+    """
     lldp = as_map(path, f"{system}.lldp", as_map(path, system, content).get("lldp"))
     interfaces = lldp.get("interface") or []
     entries = interfaces if isinstance(interfaces, list) else [interfaces]
@@ -182,7 +256,22 @@ def _wires(path: Path, system: str, content: object) -> Iterator[Wire]:
             # Without a system name the chassis is given directly, and only its address is known.
             other = next(iter(chassis)) if "id" not in chassis else _value(chassis["id"])
             port = as_map(path, f"{where}.port", facts.get("port"))
-            yield Wire(system, name, other, _interface(port))
+            known = chassis if "id" in chassis else chassis[other]
+            yield Wire(system, name, other, _interface(port)), _addresses(known)
+
+
+def _addresses(chassis: object) -> list[str]:
+    """Management addresses: one, or a list of them; none that every switch has."""
+    given = chassis.get("mgmt-ip") if isinstance(chassis, dict) else None
+    found = []
+    for text in (given if isinstance(given, list) else [given])[:MOST_ADDRESSES]:
+        try:
+            address = ipaddress.ip_address(str(text))
+        except ValueError:
+            continue
+        if not (address.is_loopback or address.is_link_local):
+            found.append(str(address))
+    return found
 
 
 def _interface(port: Mapping[str, Any]) -> str:

@@ -15,7 +15,11 @@ from fairlead.measure.traffic_files.open_mpi_monitoring import read_monitoring
 from fairlead.measure.traffic_files.otf2_traces import read_otf2
 from fairlead.model.traffic import Traffic
 
-__all__ = ["FORMS", "load_traffic"]
+__all__ = ["FORMS", "is_otf2", "load_traffic"]
+
+
+ANCHOR = "traces.otf2"
+"""Name of a trace's file in the folder of an experiment of Score-P."""
 
 
 class Form(NamedTuple):
@@ -32,15 +36,24 @@ class Form(NamedTuple):
     read: Callable[[Path], Traffic]
 
 
+def is_otf2(path: Path) -> bool:
+    """By its name, or that of the file in its folder."""
+    return path.suffix == ".otf2" or (path / ANCHOR).is_file()
+
+
+def _read_otf2(path: Path) -> Traffic:
+    return read_otf2(path / ANCHOR if path.is_dir() else path)
+
+
 FORMS = (
     Form("a CSV file", lambda path: path.suffix == ".csv", read_csv),
     Form("a folder of a traced run's shares", are_shares, read_shares),
+    Form("an OTF2 trace, traces.otf2 or its folder", is_otf2, _read_otf2),
     Form(
         "Open MPI's monitoring, a NAME.RANK.prof or their folder",
         lambda path: path.suffix == ".prof" or path.is_dir(),
         read_monitoring,
     ),
-    Form("an OTF2 trace, traces.otf2", lambda path: path.suffix == ".otf2", read_otf2),
     Form("the chart of Intel's aps-report -x", is_aps, read_aps),
     Form("mpiP's report, which has no partners", is_mpip, read_mpip),
 )

@@ -7,7 +7,9 @@ another one. It prints a JSON document, whose size does not grow with the length
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import re
 import sys
 from collections.abc import Hashable
@@ -21,9 +23,30 @@ BY_POSITION = frozenset({"exscan", "scan"})
 EXCHANGES = frozenset({"alltoallv", "alltoallw"})
 """Their sizes differ in each call, so that only the sums of each rank are kept."""
 
-_NEIGHBOURHOOD = re.compile(r"mpi_(i?)neighbor_(\w+)", re.IGNORECASE)
+_NEIGHBOURHOOD = re.compile(
+    r"mpi_(i?neighbor_(?:allgatherv?|alltoall[vw]?))(?:_c)?(?:\(\))?", re.IGNORECASE
+)
 """Score-P writes these calls as if they went to all ranks, so their function names them."""
+_PERSISTENT = re.compile(
+    r"mpi_((?:(?:neighbor_)?(?:allgatherv?|alltoall[vw]?)|allreduce|barrier|bcast|exscan|gatherv?|"
+    r"psend|reduce(?:_scatter(?:_block)?)?|scan|scatterv?)_init)(?:_c)?(?:\(\))?",
+    re.IGNORECASE,
+)
+"""Score-P has no event where such a request is started."""
+PARTNERS_UNKNOWN = "whose partners are unknown"
 _OF_HANDLES = ("handle", "allocate")
+
+
+@functools.cache
+def _kind_without_event(function: str) -> tuple[str, str] | None:
+    """The operation of a function that may have no event, and why it is not counted then."""
+    for pattern, reason in (
+        (_NEIGHBOURHOOD, "of which only the time is recorded"),
+        (_PERSISTENT, "whose starts are not recorded"),
+    ):
+        if found := pattern.fullmatch(function):
+            return found[1].lower(), reason
+    return None
 
 
 class Communicator:
@@ -78,15 +101,19 @@ class Sums:
         self._function_of: dict[Any, str] = {}
         self._begun: dict[Any, tuple[int, str]] = {}
         self._requests: dict[Any, str] = {}
+        self._without_event: dict[tuple[str, str], int] = {}
+        self._grid_of = _grids(trace)
         self._sent: dict[tuple[int, int], list[int]] = {}
         self._lost = [0, 0]
         self._collectives: dict[tuple[Any, ...], list[float]] = {}
         self._exchanges: dict[tuple[Any, ...], list[float]] = {}
+        self._neighbourhoods: dict[tuple[Any, ...], list[float]] = {}
         self._unplaced: dict[tuple[str, str], int] = {}
         self._num_beyond = 0
 
     def result(self) -> dict[str, Any]:
         """What is printed."""
+        unplaced = [*self._unplaced.items(), *self._without_event.items()]
         return {
             "num_ranks": len(self._rank_of),
             "sent": [[*pair, *row] for pair, row in self._sent.items()],
@@ -95,7 +122,8 @@ class Sums:
             "communicators": list(self._number_of),
             "collectives": [[*kind, *row] for kind, row in self._collectives.items()],
             "exchanges": [[*kind, *row] for kind, row in self._exchanges.items()],
-            "unplaced": [[*kind, calls] for kind, calls in self._unplaced.items()],
+            "neighbourhoods": [[*kind, *row] for kind, row in self._neighbourhoods.items()],
+            "unplaced": [[*kind, calls] for kind, calls in unplaced if calls],
             "calls_beyond_table": self._num_beyond,
         }
 
@@ -103,38 +131,83 @@ class Sums:
         """Add one event of a process' thread."""
         kind = type(event).__name__
         if kind == "Enter":
-            self._function_of[location] = event.region.name if event.region else ""
-        elif kind == "Leave":
+            self._enter(location, event.region)
+        elif kind == "CallingContextEnter":
+            self._enter(location, event.calling_context and event.calling_context.region)
+        elif kind in {"Leave", "CallingContextLeave"}:
             self._function_of.pop(location, None)
         elif kind in {"MpiSend", "MpiIsend"}:
             self._add_message(location.group, event)
         elif kind == "MpiCollectiveBegin":
-            self._begun[location] = event.time, self._function_of.get(location, "")
+            self._begun[location] = event.time, self._function_with_event(location)
         elif kind == "MpiCollectiveEnd":
             begun, function = self._begun.pop(location, (event.time, ""))
             seconds = (event.time - begun) / self._ticks_per_s
             self._add_call(location.group, event, function, "", seconds)
         elif kind == "NonBlockingCollectiveRequest":
-            function = self._function_of.get(location, "")
-            if _NEIGHBOURHOOD.match(function):
+            function = self._function_with_event(location)
+            if _NEIGHBOURHOOD.fullmatch(function):
                 self._requests[location.group, event.request_id] = function
         elif kind == "NonBlockingCollectiveComplete":
             function = self._requests.pop((location.group, event.request_id), "")
             self._add_call(location.group, event, function, "i", 0.0)
+        elif kind in {"RmaPut", "RmaGet", "RmaAtomic"}:
+            self._add_one_sided(location.group, event)
         elif kind == "RmaCollectiveEnd":
-            self._leave_out(self._name(event, "", ""), "recorded as one-sided")
+            operation = self._name(event, "", "")
+            if not any(word in operation for word in _OF_HANDLES):
+                self._leave_out(operation, "recorded as one-sided")
+
+    def _enter(self, location: Any, region: Any) -> None:
+        """Count a call that may have no event."""
+        function = str(region.name) if region else ""
+        self._function_of[location] = function
+        self._count_without_event(function, 1)
+
+    def _function_with_event(self, location: Any) -> str:
+        """The function in which a call's event is, which is no longer counted as one without."""
+        function = self._function_of.get(location, "")
+        self._count_without_event(function, -1)
+        return function
+
+    def _count_without_event(self, function: str, calls: int) -> None:
+        if kind := _kind_without_event(function):
+            self._without_event[kind] = self._without_event.get(kind, 0) + calls
 
     def _add_message(self, process: Any, event: Any) -> None:
         communicator = self._communicator(event.communicator, process)
         receiver = communicator and communicator.receiver(process, event.receiver)
-        src, dst = self._rank_of.get(process), self._rank_of.get(receiver)
+        self._add_bytes(process, receiver, event.msg_length)
+
+    def _add_one_sided(self, process: Any, event: Any) -> None:
+        """What goes to a window's rank, and what comes from there; no copies of a device."""
+        definition = event.win and event.win.comm
+        if definition is None or isinstance(definition, BetweenGroups):
+            return
+        if definition.group.paradigm != self._otf2.Paradigm.MPI:
+            return
+        communicator = self._communicator(definition, process)
+        remote = communicator and communicator.receiver(process, event.remote)
+        kind = type(event).__name__
+        if kind == "RmaAtomic":
+            if event.bytes_sent:
+                self._add_bytes(process, remote, event.bytes_sent)
+            if event.bytes_received:
+                self._add_bytes(remote, process, event.bytes_received)
+        elif kind == "RmaPut":
+            self._add_bytes(process, remote, event.bytes)
+        else:
+            self._add_bytes(remote, process, event.bytes)
+
+    def _add_bytes(self, sender: Any, receiver: Any, size: int) -> None:
+        src, dst = self._rank_of.get(sender), self._rank_of.get(receiver)
         if src is None or dst is None:
-            self._lost = [self._lost[0] + 1, self._lost[1] + event.msg_length]
+            self._lost = [self._lost[0] + 1, self._lost[1] + size]
             return
         row = self._sent.setdefault((src, dst), [0, 0, 0])
-        row[0] += event.msg_length
+        row[0] += size
         row[1] += 1
-        row[2] = max(row[2], event.msg_length)
+        row[2] = max(row[2], size)
 
     def _add_call(
         self, process: Any, event: Any, function: str, prefix: str, seconds: float
@@ -144,15 +217,19 @@ class Sums:
             return
         base = operation.removeprefix("i")
         communicator = self._communicator(event.communicator, process)
-        reason = self._obstacle(base, communicator, process, event.root)
+        reason = self._obstacle(base, communicator, process, event)
         if reason or communicator is None or communicator.ranks is None:
             self._leave_out(operation, reason)
             return
         number = self._number_of.setdefault(communicator.ranks, len(self._number_of))
         position = communicator.position_of[process]
         sizes = event.size_sent, event.size_received
+        if base.startswith("neighbor_"):
+            of_rank = (operation, number, *self._grid_of[event.communicator], position)
+            _add_exchange(self._neighbourhoods, of_rank, sizes, seconds)
+            return
         if base in EXCHANGES:
-            self._add_exchange((operation, number, position), sizes, seconds)
+            _add_exchange(self._exchanges, (operation, number, position), sizes, seconds)
             return
         root = event.root if base in ROOTED else -1
         place = position if base in BY_POSITION else -1
@@ -164,34 +241,20 @@ class Sums:
         row[0] += 1
         row[1] += seconds
 
-    def _add_exchange(
-        self, kind: tuple[str, int, int], sizes: tuple[int, int], seconds: float
-    ) -> None:
-        sent, received = sizes
-        row = self._exchanges.setdefault(kind, [0, 0.0, 0, 0, 0, 0])
-        row[0] += 1
-        row[1] += seconds
-        row[2] += sent
-        row[3] += received
-        row[4] += sent > 0
-        row[5] = max(row[5], sent)
-
     def _name(self, event: Any, function: str, prefix: str) -> str:
-        found = _NEIGHBOURHOOD.match(function)
+        found = _NEIGHBOURHOOD.fullmatch(function)
         if found:
-            return f"{found[1]}neighbor_{found[2]}".lower()
+            return found[1].lower()
         value = event.collective_op.value
         known = self._operations.get(value)
         return f"operation {value}" if known is None else prefix + known
 
     def _obstacle(
-        self, base: str, communicator: Communicator | None, process: Any, root: int
+        self, base: str, communicator: Communicator | None, process: Any, event: Any
     ) -> str:
         """Why a call has no place in the table; empty where it has."""
         if base.startswith("operation "):
             return "unknown"
-        if base.startswith("neighbor_"):
-            return "whose partners are unknown"
         if communicator is not None and len(communicator.groups) > 1:
             return "between two groups of ranks"
         if (
@@ -200,8 +263,12 @@ class Sums:
             or process not in communicator.position_of
         ):
             return "among ranks that the trace does not name"
-        if base in ROOTED and root >= len(communicator.ranks):
+        if base in ROOTED and event.root >= len(communicator.ranks):
             return "whose root is unknown"
+        if base.startswith("neighbor_"):
+            sides = self._grid_of.get(event.communicator, ((0,), ()))[0]
+            if math.prod(sides) != len(communicator.ranks):
+                return PARTNERS_UNKNOWN
         return ""
 
     def _leave_out(self, operation: str, reason: str) -> None:
@@ -231,6 +298,36 @@ class Sums:
         groups = definition.groups if is_inter else [definition.group]
         members = [[member.group for member in group.members] for group in groups]
         return Communicator(members, self._rank_of)
+
+
+def _add_exchange(
+    table: dict[tuple[Any, ...], list[float]],
+    kind: tuple[Any, ...],
+    sizes: tuple[int, int],
+    seconds: float,
+) -> None:
+    sent, received = sizes
+    row = table.setdefault(kind, [0, 0.0, 0, 0, 0, 0])
+    row[0] += 1
+    row[1] += seconds
+    row[2] += sent
+    row[3] += received
+    row[4] += sent > 0
+    row[5] = max(row[5], sent)
+
+
+Grid = tuple[tuple[int, ...], tuple[bool, ...]]
+"""Ranks in each dimension, and whether it is periodic."""
+
+
+def _grids(trace: Any) -> dict[Any, Grid]:
+    """The Cartesian topology of each communicator that has one, and no other."""
+    found: dict[Any, set[Grid]] = {}
+    for topology in trace.definitions.cart_topologies:
+        sides = tuple(dimension.size for dimension in topology.dimensions)
+        wraps = tuple(bool(dimension.cart_periodicity.value) for dimension in topology.dimensions)
+        found.setdefault(topology.communicator, set()).add((sides, wraps))
+    return {communicator: min(grids) for communicator, grids in found.items() if len(grids) == 1}
 
 
 def _ranks(trace: Any, otf2: Any) -> dict[Any, int]:

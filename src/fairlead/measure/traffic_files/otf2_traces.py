@@ -2,7 +2,8 @@
 """OTF2 traces, as Score-P writes them: messages between ranks and collective calls, added up.
 
 otf2_events.py ──▶ sums of what the trace has ──▶ bytes of a call (otf2_sizes.py)
-               ──▶ exchanges between pairs of ranks (otf2_exchanges.py) ──▶ Traffic
+               ──▶ exchanges between pairs of ranks (otf2_exchanges.py, otf2_neighbours.py)
+               ──▶ Traffic
 Calls whose bytes a trace does not decide are left out, and named.
 """
 
@@ -22,6 +23,7 @@ import numpy as np
 from fairlead.errors import InputError
 from fairlead.files.package_folders import data_folder
 from fairlead.measure.traffic_files.otf2_exchanges import Exchanged, add_up, find_fitting
+from fairlead.measure.traffic_files.otf2_neighbours import Neighbourhood, add_neighbourhoods
 from fairlead.measure.traffic_files.otf2_sizes import Row, Sized, find_sizes
 from fairlead.measure.traffic_files.rank_matrix import MAX_RANKS, RankMatrix, traffic_of
 from fairlead.model.collective_call import CollectiveCall
@@ -34,6 +36,7 @@ PYTHONS = (sys.executable, "/usr/bin/python3")
 
 NO_MODULE = 3
 SCORE_P = "Score-P"
+PARTNERS_UNKNOWN = "whose partners are unknown"
 TOO_WIDE = "of too many pairs of ranks"
 
 LeftOut = Counter[tuple[str, str]]
@@ -89,12 +92,15 @@ def _with_collectives(traffic: Traffic, found: dict[str, Any]) -> Traffic:
         left_out,
     )
     sized, uneven = _keep_fitting(sized, found["exchanges"], communicators, left_out)
+    near = _keep_with_neighbours(map(Neighbourhood.from_row, found["neighbourhoods"]), left_out)
     exchanges = [*_of_alltoall(sized, communicators), *_of_uneven(uneven)]
     between = add_up(exchanges, communicators, traffic.num_ranks)
+    between = add_neighbourhoods(between, near, communicators)
     origin = dict(traffic.origin)
     if left_out:
         origin["left_out"] = _text_of(left_out)
-    assumed = [f"{name} in even shares" for name in sorted({row[0] for row in uneven})]
+    shared = {row[0] for row in uneven} | {row.operation for row in near if row.is_uneven}
+    assumed = [f"{name} in even shares" for name in sorted(shared)]
     if assumed:
         origin["assumed"] = ", ".join(assumed)
     return dataclasses.replace(
@@ -102,7 +108,9 @@ def _with_collectives(traffic: Traffic, found: dict[str, Any]) -> Traffic:
         exchange_bytes=between[0],
         exchange_messages=between[1],
         exchange_max_message_bytes=between[2],
-        collectives=_calls([*_rows_of(sized), *_mean_rows(uneven)], communicators),
+        collectives=_calls(
+            [*_rows_of(sized), *_mean_rows(uneven), *_rows_of_neighbours(near)], communicators
+        ),
         communicators=[np.array(ranks, np.int64) for ranks in communicators],
         origin=origin,
     )
@@ -116,6 +124,17 @@ def _keep_known(sized: Iterable[Sized], left_out: LeftOut) -> list[Sized]:
             left_out[each.reason, each.row.operation] += each.row.calls
         else:
             known.append(each)
+    return known
+
+
+def _keep_with_neighbours(rows: Iterable[Neighbourhood], left_out: LeftOut) -> list[Neighbourhood]:
+    """Those whose bytes have a receiver; the others are counted."""
+    known = []
+    for row in rows:
+        if row.sent and not row.neighbours:
+            left_out[PARTNERS_UNKNOWN, row.operation] += row.calls
+        else:
+            known.append(row)
     return known
 
 
@@ -186,6 +205,13 @@ def _mean_rows(uneven: Iterable[list[Any]]) -> list[tuple[Key, int, float]]:
     return [
         ((operation, communicator, None, round(sent / calls)), calls, seconds)
         for operation, communicator, _, calls, seconds, sent, *_ in uneven
+    ]
+
+
+def _rows_of_neighbours(rows: Iterable[Neighbourhood]) -> list[tuple[Key, int, float]]:
+    return [
+        ((row.operation, row.communicator, None, row.mean_bytes), row.calls, row.seconds)
+        for row in rows
     ]
 
 

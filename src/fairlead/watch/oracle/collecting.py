@@ -42,6 +42,7 @@ class SourceState:
         without_link: Ports of adapters that are down, at most MOST_NAMED.
         num_without_link: How many there are.
         skipped: What the source holds and is not understood, at most MOST_NAMED lines.
+        warnings: What the source says of its answer and of the network, at most MOST_NAMED lines.
         problem: Why it cannot be read now, or None.
         num_failures: Reads that failed, since the begin.
     """
@@ -56,6 +57,7 @@ class SourceState:
     without_link: list[str] = dataclasses.field(default_factory=list)
     num_without_link: int = 0
     skipped: list[str] = dataclasses.field(default_factory=list)
+    warnings: list[str] = dataclasses.field(default_factory=list)
     problem: str | None = None
     num_failures: int = 0
 
@@ -130,6 +132,11 @@ class Collector:
             if line not in state.skipped:
                 self._report(f"{line}; left out")
         state.skipped = skipped
+        warnings = list(source.warnings[:MOST_NAMED])
+        for line in warnings:
+            if line not in state.warnings:
+                self._report(line)
+        state.warnings = warnings
         if state.problem is not None:
             self._report(f"{source.name}: is back")
         state.problem = None

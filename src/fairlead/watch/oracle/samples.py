@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.measure.metrics import Quantity, Series
+from fairlead.measure.topologies.interface_port import interface_port, switch_and_interface
 from fairlead.watch.oracle.host_names import HostNames
 
 __all__ = ["MOST_SAMPLES", "SampleStore", "Samples", "Unmatched"]
@@ -83,6 +84,8 @@ class SampleStore:
         self._links = {True: into, False: out_of}
         self._aliases = aliases or {}
         self._hosts = HostNames(hosts)
+        ports = (switch_and_interface(port) for port in {*into, *out_of})
+        self._switches = HostNames(sorted({port[0] for port in ports if port is not None}))
         self._row_of: dict[Quantity, dict[_Row, int]] = {}
         self._rows_of_source: dict[tuple[str, Quantity], list[int]] = {}
         self._ends: dict[tuple[str, bool], int] = {}
@@ -125,8 +128,10 @@ class SampleStore:
         """
         host_of = self._hosts.match_hosts(one.host_names for one in series if one.host_names)
         hosts = [host_of.get(one.host_names) for one in series]
+        switches = (switch_and_interface(one.port) for one in series)
+        switch_of = self._switches.match_hosts((each[0],) for each in switches if each is not None)
         return [
-            "" if host == "" else self._port(one, host)
+            "" if host == "" else self._port(one, host, switch_of)
             for one, host in zip(series, hosts, strict=True)
         ]
 
@@ -135,13 +140,18 @@ class SampleStore:
             if of_source == source:
                 self._samples[quantity].times_s[rows] = np.nan
 
-    def _port(self, one: Series, host: str | None) -> str | None:
+    def _port(
+        self, one: Series, host: str | None, switch_of: Mapping[tuple[str, ...], str]
+    ) -> str | None:
         """The port of the topology that a series describes; None where there is no such port."""
         for port in (one.port, *one.or_ports):
             named = port
             if host is not None:
                 named = f"host {host}{port.removeprefix(f'host {one.host_names[0]}')}"
             named = self._aliases.get(named, named)
+            # A switch is called with its domain or without, by LLDP and by SNMP.
+            if (at := switch_and_interface(named)) and (switch := switch_of.get((at[0],))):
+                named = interface_port(switch, at[1])
             if named in self._links[one.is_into]:
                 return named
         return None

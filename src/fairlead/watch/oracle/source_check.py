@@ -42,6 +42,7 @@ class SourceCheck:
         quantities: By quantity and direction.
         skipped: What it holds and is not understood, or what it should hold and does not.
         without_link: Ports of adapters that are down.
+        warnings: What it says of its answer and of the network.
         problem: Why it cannot be read, or None.
     """
 
@@ -49,6 +50,7 @@ class SourceCheck:
     quantities: Sequence[QuantityCheck] = ()
     skipped: Sequence[str] = ()
     without_link: Sequence[str] = ()
+    warnings: Sequence[str] = ()
     problem: str | None = None
 
     @property
@@ -76,5 +78,9 @@ def check_sources(
             if name and name not in names:
                 names.append(name)
         yield SourceCheck(
-            source.name, list(found.values()), list(source.skipped), list(source.without_link)
+            source.name,
+            list(found.values()),
+            list(source.skipped),
+            list(source.without_link),
+            list(source.warnings),
         )

@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 
 from fairlead.act.launch import parse_hostfile
-from fairlead.act.launch.order_formats import ORDER_FORMATS, HostOrder, format_of_command, own_host
+from fairlead.act.launch.order_formats import (
+    ORDER_FORMATS,
+    HostOrder,
+    format_of_command,
+    numbers_hosts_itself,
+    own_host,
+)
 from fairlead.errors import InputError
 
 ORDER = HostOrder(("h2", "h0", "h1"), (2, 2, 1), own="h0", port=29501)
@@ -33,7 +39,8 @@ ORDER = HostOrder(("h2", "h0", "h1"), (2, 2, 1), own="h0", port=29501)
             "task-prolog",
             "export NNODES=3\nexport NODE_RANK=1\nexport MASTER_ADDR=h2\n"
             "export MASTER_PORT=29501\nexport PET_NNODES=3\nexport PET_NODE_RANK=1\n"
-            "export PET_MASTER_ADDR=h2\nexport PET_MASTER_PORT=29501\n",
+            "export PET_MASTER_ADDR=h2\nexport PET_MASTER_PORT=29501\n"
+            "export PET_RDZV_BACKEND=static\nexport PET_RDZV_ENDPOINT=h2:29501\n",
         ),
         (
             "kueue",
@@ -101,6 +108,36 @@ def test_variables_of_torchrun_are_defaults_of_its_options() -> None:
     assert found["PET_MASTER_ADDR"] == "h2"
 
 
+def test_rendezvous_of_an_operator_gives_way_to_the_one_with_given_ranks() -> None:
+    # Kubeflow, PyTorchJob with an elasticPolicy: PET_RDZV_BACKEND=c10d, PET_RDZV_ENDPOINT=...
+    for name in ("torchrun", "task-prolog"):
+        text = ORDER_FORMATS[name].text(ORDER)
+        if name == "torchrun":
+            variables = ORDER_FORMATS[name].variables
+            assert variables is not None
+            text = "\n".join(f"export {k}={v}" for k, v in variables(ORDER, None).items())
+        assert "export PET_RDZV_BACKEND=static" in text.splitlines()
+        assert f"export PET_RDZV_ENDPOINT=h2:{ORDER.port}" in text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ("--nnodes 2 train.py", None),
+        ("--rdzv-backend=static train.py", None),
+        ("--rdzv_backend static train.py", None),
+        ("--rdzv-backend=c10d train.py", "--rdzv-backend=c10d"),
+        ("--rdzv_backend etcd-v2 train.py", "--rdzv_backend=etcd-v2"),
+        ("--standalone train.py", "--standalone"),
+        ("--nnodes 2 train.py --standalone --rdzv-backend=c10d", None),
+    ],
+)
+def test_options_by_which_torchrun_sorts_hosts_itself_are_found(
+    options: str, found: str | None
+) -> None:
+    assert numbers_hosts_itself(["torchrun", *options.split()]) == found
+
+
 def test_variables_of_slurm_name_the_file() -> None:
     variables = ORDER_FORMATS["slurm"].variables
     assert variables is not None
@@ -127,6 +164,13 @@ def test_own_host_is_the_one_that_means_this_machine() -> None:
         ("mpirun -n 4 ./solver", "hostfile"),
         ("mpiexec.hydra -f order.txt ./solver", "mpich"),
         ("python3 train.py -m torch.distributed.run", None),
+        ("python3 -u -m torch.distributed.run train.py", "torchrun"),
+        ("python3.11 -X faulthandler -Wd -um torch.distributed.run train.py", "torchrun"),
+        ("python -m torch.distributed.launch train.py", "torchrun"),
+        ("python -c pass -m torch.distributed.run", None),
+        ("python -m trainer torchrun", None),
+        ("mpirun.openmpi -n 4 ./solver", "hostfile"),
+        ("orterun -n 4 ./solver", "hostfile"),
         ("./solver", None),
         ("", None),
     ],

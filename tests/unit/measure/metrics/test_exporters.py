@@ -16,6 +16,7 @@ from fairlead.errors import Error
 from fairlead.measure.metrics import Quantity, Series, open_source
 from fairlead.measure.metrics.exporters import EXPORTERS, METRICS, NAMES
 from fairlead.measure.metrics.prometheus import PrometheusSource
+from fairlead.watch.oracle.samples import SampleStore
 
 PAGE = Path(__file__).parents[4] / "docs" / "reference" / "metrics.md"
 
@@ -200,3 +201,34 @@ def test_a_rate_that_is_no_counter_is_a_mean() -> None:
 
     assert [one.port for one in found] == ["host n1 nvlink 3"]
     assert np.mean(found[0].values) == 2e9
+
+
+@pytest.mark.parametrize(
+    ("of_topology", "of_series", "port"),
+    [
+        ("leaf1", "leaf1.dc.example.com", "interface leaf1 swp1"),
+        ("leaf1.dc.example.com", "leaf1", "interface leaf1.dc.example.com swp1"),
+        ("leaf1", "LEAF1:161", "interface leaf1 swp1"),
+        ("leaf1.a.org", "leaf1.b.org", None),
+        ("10.0.0.1", "10.0.0.2", None),
+    ],
+)
+def test_a_switch_is_the_same_with_its_domain_and_without(
+    of_topology: str, of_series: str, port: str | None
+) -> None:
+    ports = {f"interface {of_topology} swp1": 0}
+    found = Answers(
+        series("ifHCInOctets", 0, 5, instance=of_series, ifName="swp1")
+    ).read(10.0, 60.0)  # fmt: skip
+
+    assert SampleStore(ports, ports).ports_of(found) == [port]
+
+
+def test_switches_that_differ_in_their_domains_only_are_not_mixed() -> None:
+    ports = {"interface leaf1 swp1": 0}
+    found = Answers(
+        series("ifHCInOctets", 0, 5, instance="leaf1.a.org", ifName="swp1"),
+        series("ifHCInOctets", 0, 7, instance="leaf1.b.org", ifName="swp1"),
+    ).read(10.0, 60.0)
+
+    assert SampleStore(ports, ports).ports_of(found) == [None, None]

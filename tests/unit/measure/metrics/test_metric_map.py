@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,10 @@ take = { node = "([a-z0-9]+)-hsn" }
 class Recorded(PrometheusApi):
     """A server that has these series, by selector."""
 
-    def samples(self, name: str, selector: str, now_s: float, window_s: float) -> Matrix:
-        return SERIES.get(selector, [])
+    def samples(
+        self, name: str, selector: str, now_s: float, window_s: float
+    ) -> tuple[Matrix, Sequence[str]]:
+        return SERIES.get(selector, []), ()
 
 
 def one(*values: float, **labels: str) -> Any:

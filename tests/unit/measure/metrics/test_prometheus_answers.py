@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import http.server
 import json
@@ -330,6 +331,36 @@ def test_engine_that_trickles_is_named() -> None:
         with pytest.raises(Error, match=r"cannot be reached: not all of its answer came within"):
             fetch_json(url, timeout_s=60, whole_s=0.3)
     thread.join()
+
+
+def test_password_in_the_url_is_sent_as_a_header_and_shown_nowhere(engine: Engine) -> None:
+    engine.answer = result()
+    place = engine.url.removeprefix("http://")
+
+    source = open_source(f"prometheus:http://us%40er:pa:ss@{place}/p")
+    source.read(1, 60)
+
+    (path, _, headers), *_ = engine.asked
+    assert path == "/p/api/v1/query"
+    assert headers["Authorization"] == "Basic " + base64.b64encode(b"us@er:pa:ss").decode()
+    assert source.name == f"prometheus:{engine.url}/p"
+
+
+def test_header_of_the_user_comes_before_the_password_of_the_url(engine: Engine) -> None:
+    engine.answer = result()
+    place = engine.url.removeprefix("http://")
+
+    open_source(f"prometheus:http://a:b@{place}", {"Authorization": "Bearer x"}).read(1, 60)
+
+    assert engine.asked[0][2]["Authorization"] == "Bearer x"
+
+
+@pytest.mark.parametrize("kind", ["prometheus", "prom"])
+def test_no_error_of_a_source_shows_its_password(kind: str) -> None:
+    with pytest.raises(Error) as failed:
+        open_source(f"{kind}:http://user:secret@127.0.0.1:9").read(1, 60)
+
+    assert "secret" not in str(failed.value)
 
 
 def test_headers_are_those_that_the_user_wrote(tmp_path: Path) -> None:

@@ -60,11 +60,64 @@ def test_labels_of_nodes_are_levels_and_a_node_without_is_as_far_as_any() -> Non
     assert "nothing is known of where cpu is" in topology.problems[0]
 
 
+@pytest.mark.parametrize(
+    ("levels", "owner"),
+    [
+        (("hpc_island_id", "network_block_id", "local_block_id"), "oci.oraclecloud.com/rdma."),
+        (("fabric", "superpod", "leafgroup"), "backend.coreweave.cloud/"),
+        (("gpu-cluster-id", "tier-2", "tier-1"), "topology.nebius.com/"),
+    ],
+)
+def test_labels_of_further_clouds_are_levels(
+    tmp_path: Path, levels: tuple[str, ...], owner: str
+) -> None:
+    places = {"a": "f/s/l", "b": "f/s/l", "c": "f/s/m", "d": "f/t/o"}
+    nodes = [
+        {
+            "kind": "Node",
+            "metadata": {
+                "name": name,
+                "labels": {
+                    f"{owner}{level}": value
+                    for level, value in zip(levels, place.split("/"), strict=True)
+                },
+            },
+        }
+        for name, place in places.items()
+    ]
+    (tmp_path / "n.json").write_text(json.dumps({"kind": "List", "items": nodes}))
+
+    topology = import_topology("kubernetes", Given(tmp_path / "n.json"))
+
+    assert hops(topology, *places)[0] == [0, 2, 4, 6]
+
+
 def test_levels_of_kueue_say_which_labels_count() -> None:
     topology = sample("kubernetes", "kubernetes/kueue.yaml")
 
     # Racks of one name in two halls are two racks.
     assert hops(topology, "a", "b", "c") == [[0, 4, 6], [4, 0, 6], [6, 6, 0]]
+
+
+def test_other_kinds_of_kueue_are_passed_over(tmp_path: Path) -> None:
+    topology = {
+        "apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Topology",
+        "spec": {"levels": [{"nodeLabel": "site/block"}, {"nodeLabel": "kubernetes.io/hostname"}]},
+    }  # fmt: skip
+    flavor = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ResourceFlavor", "spec": {}}
+    nodes = [
+        {"kind": "Node", "metadata": {"name": name, "labels": {"site/block": block}}}
+        for name, block in (("a", "x"), ("b", "x"), ("c", "y"))
+    ]
+    (tmp_path / "n.json").write_text(json.dumps({"items": [topology, flavor, *nodes]}))
+
+    found = import_topology("kubernetes", Given(tmp_path / "n.json"))
+
+    assert hops(found, "a", "b", "c")[0] == [0, 2, 4]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
+    (tmp_path / "n.json").write_text(json.dumps({"items": [*nodes, pod]}))
+    with pytest.raises(InputError, match="expected Node or Topology, got 'Pod'"):
+        import_topology("kubernetes", Given(tmp_path / "n.json"))
 
 
 def test_labels_that_are_exported_are_imported_with_the_same_distances(tmp_path: Path) -> None:
@@ -83,6 +136,22 @@ def test_whole_documents_of_ocis_metadata_service_are_read() -> None:
 
     assert hops(topology, "a", "b", "c")[0] == [0, 2, 4]
     assert topology.problems == ()
+
+
+@pytest.mark.parametrize("kind", ["oci", "azure"])
+def test_a_host_without_a_place_costs_none_of_the_others(tmp_path: Path, kind: str) -> None:
+    part = {"oci": "rdmaTopologyData", "azure": "compute"}[kind]
+    place = {
+        "oci": {f"customer{name}": name for name in ("HPCIslandId", "NetworkBlock", "LocalBlock")},
+        "azure": {"location": "eu", "placementGroupId": "g", "platformFaultDomain": "0"},
+    }[kind]
+    document = {"a": {part: place}, "b": {part: place}, "c": {part: None}}
+    (tmp_path / "h.json").write_text(json.dumps(document))
+
+    topology = import_topology(kind, Given(tmp_path / "h.json"))
+
+    assert hops(topology, "a", "b", "c")[0][1] < hops(topology, "a", "b", "c")[0][2]
+    assert any("c" in problem for problem in topology.problems)
 
 
 def test_fault_domains_of_azure_are_below_their_placement_groups() -> None:
@@ -109,49 +178,6 @@ def test_tables_of_ibdiagnet_are_the_fabric_that_counters_name() -> None:
     assert hops(topology, "n1", "n2", "n3")[0] == [0, 2, 4]
     assert "c42a10300000001:1" in topology.links.out_ports
     assert topology.problems == ()
-
-
-def test_lldp_finds_switches_rails_and_the_names_of_interfaces() -> None:
-    topology = sample("lldp", "lldp/lldpctl.json")
-
-    assert topology.hosts == ("n1", "n2", "n4", "n3")
-    # n3 has an interface on each leaf.
-    assert hops(topology, "n1", "n2", "n3", "n4") == [
-        [0, 2, 2, 4],
-        [2, 0, 2, 4],
-        [2, 2, 0, 2],
-        [4, 4, 2, 0],
-    ]
-    assert {"interface leaf1 swp49", "interface spine1 swp2", "host n3"} <= set(
-        topology.links.out_ports
-    )
-    assert list(topology.problems) == [
-        "idle: has no neighbour, and was left out",
-        "n3 has several adapters: pairs of hosts take those that are fewest links apart, in turn",
-    ]
-
-
-def test_hosts_of_lldp_can_be_named(tmp_path: Path) -> None:
-    (tmp_path / "hosts").write_text("n1\nn2 # compute\n")
-
-    topology = import_topology("lldp", Given(GOLDEN / "lldp/lldpctl.json", tmp_path / "hosts"))
-
-    assert topology.hosts == ("n1", "n2")
-    (tmp_path / "hosts").write_text("n7\n")
-    with pytest.raises(InputError, match=r"hosts: host 'n7' is not in .*lldpctl.json"):
-        import_topology("lldp", Given(GOLDEN / "lldp/lldpctl.json", tmp_path / "hosts"))
-
-
-def test_leaves_whose_cables_nobody_reports_are_named(tmp_path: Path) -> None:
-    document = json.loads((GOLDEN / "lldp/lldpctl.json").read_text())
-    only = {name: document[name] for name in ("n1", "n2", "n4")}
-    (tmp_path / "l.json").write_text(json.dumps(only))
-
-    topology = import_topology("lldp", Given(tmp_path / "l.json"))
-
-    assert hops(topology, "n1", "n2", "n4")[0][:2] == [0, 2]
-    assert np.isnan(hops(topology, "n1", "n4")[0][1])
-    assert "some host has no path to" in topology.problems[0]
 
 
 SAMPLES = {

@@ -2,6 +2,7 @@
 """What exporters for Prometheus report of links, a file for each exporter or kind of network."""
 
 from fairlead.measure.metrics.exporters.catalogue import (
+    EVENTS,
     EXPORTERS,
     FACTS,
     METRICS,
@@ -11,6 +12,7 @@ from fairlead.measure.metrics.exporters.catalogue import (
 from fairlead.measure.metrics.exporters.exporter import TICK_S, Exporter, Labels, Metric
 
 __all__ = [
+    "EVENTS",
     "EXPORTERS",
     "FACTS",
     "METRICS",

@@ -16,7 +16,7 @@ from fairlead.measure.metrics.exporters.node_infiniband import NODE_INFINIBAND, 
 from fairlead.measure.metrics.exporters.node_network import NODE_NETWORK
 from fairlead.measure.metrics.exporters.snmp import SNMP
 
-__all__ = ["EXPORTERS", "FACTS", "METRICS", "NAMES", "known_name"]
+__all__ = ["EVENTS", "EXPORTERS", "FACTS", "METRICS", "NAMES", "known_name"]
 
 EXPORTERS: tuple[Exporter, ...] = (
     NODE_NETWORK,
@@ -40,10 +40,15 @@ METRICS: dict[str, Metric] = {
 }
 """Known metrics by name."""
 
+EVENTS: dict[str, str] = {
+    name: what for exporter in EXPORTERS for name, what in exporter.events.items()
+}
+"""What is reported when it grows, by name."""
+
 _PREFIXED = [name for name, metric in METRICS.items() if metric.has_prefix]
 _ENDING = re.compile(f"(?:.+_)?({'|'.join(_PREFIXED)})")
 
-NAMES = "|".join(f"(.+_)?{name}" if name in _PREFIXED else name for name in METRICS)
+NAMES = "|".join(f"(.+_)?{name}" if name in _PREFIXED else name for name in (*METRICS, *EVENTS))
 """Regular expression of all names, as Prometheus takes it."""
 
 FACTS = (

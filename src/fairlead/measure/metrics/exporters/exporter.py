@@ -59,6 +59,8 @@ class Exporter(NamedTuple):
         bandwidth: What BW rests on; empty: it has none.
         stalls: What STALLS rests on; empty: it has none.
         metrics: By name.
+        events: Counters that are reported when they grow, and what they count: no quantity of a
+            link, of devices of a host.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Exporter(NamedTuple):
     bandwidth: str
     stalls: str
     metrics: Mapping[str, Metric]
+    events: Mapping[str, str] = {}
 
 
 def both_ways(receive: str, transmit: str, quantity: Quantity, **further: Any) -> dict[str, Metric]:
