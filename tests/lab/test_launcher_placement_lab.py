@@ -41,8 +41,9 @@ BY_NODE = {
         (OWN_HOST_LAST, [], {}),
         (OWN_HOST_LAST, [], BY_NODE),
         ("h1 slots=1\nh2 slots=2\n", ["--oversubscribe"], {}),
+        ("h3 slots=1\nh3\nh2 slots=2\n", [], {}),
     ],
-    ids=["bare names", "another order", "policy by variable", "oversubscribed"],
+    ids=["bare names", "another order", "policy by variable", "oversubscribed", "name again"],
 )
 def test_the_launchers_placement_is_the_one_that_it_makes_alone(
     lab: Lab, tmp_path: Path, mpi: str, hosts: str, arguments: list[str], variables: dict[str, str]
