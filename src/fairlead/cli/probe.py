@@ -134,7 +134,7 @@ def probe(
     mode: Literal["quick", "full"] = "full" if full else "quick"
     require_folder(output)
     by = launcher.request()
-    cluster = hosts.cluster(launcher.mpirun)
+    cluster = hosts.cluster(launcher.request())
     with progress(f"measuring {cluster.num_hosts} hosts") as on_progress:
         network = measure(
             launch.detect(by.mpirun),

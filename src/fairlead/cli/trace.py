@@ -51,7 +51,7 @@ def trace(
     path = output or Path(f"{Path(program[0]).name}.traffic.npz")
     require_folder(path)
     by = launcher.request()
-    cluster = hosts_named(hostfile, host, by.mpirun)
+    cluster = hosts_named(hostfile, host, by)
     found = launch.detect(by.mpirun, program)
     if num_ranks is None:
         num_ranks = count_ranks(found, cluster, by.arguments)
