@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from bound_process import run_bound
 
 import fairlead as fl
 
@@ -60,7 +61,7 @@ def built() -> Path:
         ["cmake", "-S", str(SOURCES), "-B", str(BUILD)],
         ["cmake", "--build", str(BUILD)],
     ):
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        run_bound(command)
     return BUILD / "random_trees"
 
 

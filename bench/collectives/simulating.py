@@ -14,6 +14,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from bound_process import run_bound
+
 import fairlead as fl
 
 HERE = Path(__file__).parent
@@ -93,7 +95,7 @@ def built(name: str) -> Path:
     with (BUILD / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for command in (configure, ["cmake", "--build", str(BUILD), "-j2", "--target", name]):
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            run_bound(command)
     return BUILD / name
 
 

@@ -68,7 +68,7 @@ from fairlead.act.launch import detect, find_allocation
 from fairlead.act.plan.relay import new_key
 from fairlead.act.relay.routers import run_routers
 
-cluster = find_allocation(lambda: ("", 0))
+cluster = find_allocation(lambda: "")
 print("slots", *cluster.slots)
 with run_routers(detect("flux"), cluster.hosts, new_key()) as places:
     print("routers on", *(place.host for place in places))

@@ -41,8 +41,9 @@ BY_NODE = {
         (OWN_HOST_LAST, [], {}),
         (OWN_HOST_LAST, [], BY_NODE),
         ("h1 slots=1\nh2 slots=2\n", ["--oversubscribe"], {}),
+        ("h3 slots=1\nh3\nh2 slots=2\n", [], {}),
     ],
-    ids=["bare names", "another order", "policy by variable", "oversubscribed"],
+    ids=["bare names", "another order", "policy by variable", "oversubscribed", "name again"],
 )
 def test_the_launchers_placement_is_the_one_that_it_makes_alone(
     lab: Lab, tmp_path: Path, mpi: str, hosts: str, arguments: list[str], variables: dict[str, str]
@@ -72,6 +73,34 @@ def test_the_launchers_placement_is_the_one_that_it_makes_alone(
     (observed,) = [step for step in record["steps"] if step["step"] == "launcher"]
     assert observed["how"] == "observed"
     assert observed["host_of_rank"] == [expected[str(rank)] for rank in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables"), [(["-ppn", "1"], {}), ([], {"I_MPI_PERHOST": "1"})]
+)
+def test_ranks_that_intel_mpi_spreads_are_observed(
+    lab: Lab, tmp_path: Path, arguments: list[str], variables: dict[str, str]
+) -> None:
+    (tmp_path / "hosts").write_text("h3:2\nh2:2\nh1:2\n")
+    words = [*arguments, "-f", str(tmp_path / "hosts"), "-n", "4"]
+    root = WHEEL_BIN.parent / "intel-mpi"
+    mpirun = str(root / "bin" / "mpiexec.hydra")
+    env = environment(tmp_path, {**variables, "I_MPI_ROOT": str(root)})
+    alone = lab.run([mpirun, *words, "sh", "-c", WHERE], env=env, capture_output=True, text=True)
+    assert alone.returncode == 0, alone.stderr
+
+    ran = lab.run(
+        [sys.executable, "-m", "fairlead", "run", *words, *given_inputs(lab, tmp_path),
+         "--mpirun", mpirun, "--dry-run", "--run-dir", str(tmp_path / "run"), "--", "true"],
+        env=env, capture_output=True, text=True,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+
+    expected = dict(re.findall(r"rank (\d+) on (\S+)", alone.stdout))
+    assert [expected[str(rank)] for rank in range(4)] == ["h3", "h2", "h1", "h3"]
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    (observed,) = [step for step in record["steps"] if step["step"] == "launcher"]
+    assert (observed["how"], observed["host_of_rank"]) == ("observed", ["h3", "h2", "h1", "h3"])
 
 
 def environment(folder: Path, variables: dict[str, str]) -> dict[str, str]:

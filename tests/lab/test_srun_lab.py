@@ -147,7 +147,7 @@ def test_a_program_of_fairlead_waits_for_no_other_of_its_steps(
 from fairlead.act.launch import Conversation, LaunchSpec, detect, environment_of_tools
 from fairlead.act.launch import find_allocation, observe_ranks
 from pathlib import Path
-launcher, cluster = detect({mpirun!r}), find_allocation(lambda: ("openmpi", 0))
+launcher, cluster = detect({mpirun!r}), find_allocation(lambda: "openmpi")
 first = LaunchSpec(("cat",), 1, cluster, is_tool=True)
 open_one = Conversation(launcher.prepare_command(first, Path(".")), environment_of_tools())
 open_one.ask("up", lambda line: "up" in line, 60.0)

@@ -33,7 +33,7 @@ def doctor(
     run would fail.
     """
     by = launcher.request()
-    checks = check_all(hosts_named(hosts.hostfile, hosts.host, by.mpirun), by, num_ranks)
+    checks = check_all(hosts_named(hosts.hostfile, hosts.host, by), by, num_ranks)
     if as_json:
         print_json(doctor_view.facts(checks))
     else:

@@ -104,7 +104,7 @@ def run(
     given_options.require_optimize(context, [method])
     request = JobsRequest(
         read_jobs_file(file, "program"),
-        hosts.cluster(launcher.mpirun),
+        hosts.cluster(launcher.request()),
         method,
         taken=parse_taken(taken or []),
         machine=machine,

@@ -17,7 +17,7 @@ __all__ = ["ProgramCommand", "SpelledCommand", "in_our_spelling"]
 
 _OURS = {
     **dict.fromkeys(("np", "n", "c"), "-n"),
-    **dict.fromkeys(("hostfile", "machinefile", "machine", "f"), "--hostfile"),
+    **dict.fromkeys(("hostfile", "machinefile", "machine", "f", "default-hostfile"), "--hostfile"),
     **dict.fromkeys(("host", "hosts"), "--host"),
 }
 """Spellings of Open MPI, MPICH and the standard's mpiexec, without dashes."""

@@ -15,7 +15,7 @@ from fairlead.act.launch import parse_hostfile, read_hostfile
 from fairlead.act.launch.host_names import names_of_this_machine
 from fairlead.errors import InputError
 from fairlead.files.lookup import is_file
-from fairlead.flows.request import find_allocation_of
+from fairlead.flows.request import LauncherRequest, find_allocation_of
 from fairlead.model.cluster import Cluster
 
 __all__ = ["hosts_named", "parse_cluster"]
@@ -27,7 +27,7 @@ _ALL_EMPTY = re.compile(r"\+e", re.IGNORECASE)
 
 
 def hosts_named(
-    hostfile: Path | None, hosts: str | None, mpirun: str | None = None
+    hostfile: Path | None, hosts: str | None, by: LauncherRequest | None = None
 ) -> Cluster | None:
     """The hosts that the user named in a file, read once, or one by one; None if in neither way.
 
@@ -35,7 +35,7 @@ def hosts_named(
         hostfile: The file.
         hosts: The list. Its positions, `+n1`, count the hosts of the file, of the allocation, or
             else this machine alone, as mpirun(1) of Open MPI has them.
-        mpirun: The launcher, whose own variable may name a hostfile.
+        by: The launcher, which may have a hostfile of its own; None for the one that is found.
 
     Raises:
         BadParameter: They are named in both ways.
@@ -46,7 +46,11 @@ def hosts_named(
         return None if hostfile is None else _require_one_name(read_hostfile(hostfile))
     names = hosts.split(",")
     if any(name.startswith("+") for name in names):
-        known = hosts_named(hostfile, None) or find_allocation_of(mpirun) or _this_machine()
+        known = (
+            hosts_named(hostfile, None)
+            or find_allocation_of(by or LauncherRequest())
+            or _this_machine()
+        )
         return _select_positions(names, known)
     if hostfile is not None:
         raise typer.BadParameter("does not go together with --hostfile", param_hint="--host")

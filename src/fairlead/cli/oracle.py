@@ -245,7 +245,7 @@ def setup(
 
     The commands that start it are printed; none needs root.
     """
-    cluster = hosts.cluster(None)
+    cluster = hosts.cluster()
     named = [name for name in switches.split(",") if name]
     made = SYSTEMS[system].setup(cluster.hosts, named)
     folder = output or Path(system)

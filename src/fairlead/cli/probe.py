@@ -12,12 +12,21 @@ from fairlead.act import launch
 from fairlead.cli import given_options, option_kinds, options
 from fairlead.cli.help import NETWORK
 from fairlead.cli.mpirun_spellings import SpelledCommand
-from fairlead.cli.output import JsonOption, print_json, print_lines, progress, require_folder
+from fairlead.cli.output import (
+    JsonOption,
+    TerminalNarrator,
+    print_json,
+    print_lines,
+    progress,
+    require_folder,
+)
 from fairlead.cli.process_age import process_age_s
 from fairlead.cli.request_options import HostOptions, LauncherOptions, MeasuringOptions
+from fairlead.flows.inputs.alongside import MEASURED, announce_to_others
 from fairlead.measure.probe import PRECISIONS
 from fairlead.measure.probe import probe as measure
 from fairlead.measure.sampling import SampleDesign
+from fairlead.narrator import Narrator
 from fairlead.report import probe_view
 from fairlead.seed import MAX_SEED
 from fairlead.units import format_duration
@@ -145,8 +154,12 @@ def probe(
     mode: Literal["quick", "full"] = "full" if full else "quick"
     require_folder(output)
     by = launcher.request()
-    cluster = hosts.cluster(launcher.mpirun)
-    with progress(f"measuring {cluster.num_hosts} hosts") as on_progress:
+    cluster = hosts.cluster(by)
+    narrator = Narrator() if as_json else TerminalNarrator()
+    with (
+        announce_to_others(cluster.hosts, "probe", narrator, MEASURED),
+        progress(f"measuring {cluster.num_hosts} hosts") as on_progress,
+    ):
         network = measure(
             launch.detect(by.mpirun),
             cluster,

@@ -52,4 +52,4 @@ def serve(
     Runs of the same user with --relay on this machine use these instead of starting their own.
     Each has a key of its own, and its connections end with it.
     """
-    serve_routers(hosts.cluster(launcher.mpirun), launcher.request(), TerminalNarrator())
+    serve_routers(hosts.cluster(launcher.request()), launcher.request(), TerminalNarrator())

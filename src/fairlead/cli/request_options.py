@@ -49,14 +49,18 @@ class HostOptions(OptionGroup):
     hostfile: options.Hostfile = None
     host: options.Hosts = None
 
-    def cluster(self, mpirun: str | None) -> Cluster:
+    def cluster(self, by: LauncherRequest | None = None) -> Cluster:
         """The hosts that the user named, or else those of the allocation, or of this launcher.
+
+        Args:
+            by: The launcher; None for the one that is found.
 
         Raises:
             BadParameter: They are named in both ways.
             InputError: There are none, or the file cannot be read or is not understood.
         """
-        return find_hosts(hosts_named(self.hostfile, self.host, mpirun), mpirun)
+        by = LauncherRequest() if by is None else by
+        return find_hosts(hosts_named(self.hostfile, self.host, by), by)
 
     def job(
         self,
@@ -71,8 +75,9 @@ class HostOptions(OptionGroup):
             BadParameter: Hosts are named in both ways.
             Error: As `find_job`, or the file cannot be read or is not understood.
         """
-        named = hosts_named(self.hostfile, self.host, launcher.mpirun)
-        return find_job(num_ranks, named, launcher.request(), narrator, program=program)
+        by = launcher.request()
+        named = hosts_named(self.hostfile, self.host, by)
+        return find_job(num_ranks, named, by, narrator, program=program)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import Annotated
 
@@ -16,8 +17,11 @@ from fairlead.cli.named_hosts import hosts_named
 from fairlead.cli.output import JsonOption, print_json, print_lines, require_folder
 from fairlead.cli.request_options import LauncherOptions
 from fairlead.errors import TraceError
+from fairlead.flows.inputs.alongside import announce_to_others
 from fairlead.flows.inputs.requested_job import count_ranks
+from fairlead.flows.request import LauncherRequest, find_allocation_of
 from fairlead.measure.trace import trace as trace_program
+from fairlead.model.cluster import Cluster
 from fairlead.model.coverage import Coverage
 from fairlead.model.traffic import Traffic
 from fairlead.report import traffic_view
@@ -51,15 +55,15 @@ def trace(
     path = output or Path(f"{Path(program[0]).name}.traffic.npz")
     require_folder(path)
     by = launcher.request()
-    cluster = hosts_named(hostfile, host, by.mpirun)
+    cluster = hosts_named(hostfile, host, by)
     found = launch.detect(by.mpirun, program)
     if num_ranks is None:
         num_ranks = count_ranks(found, cluster, by.arguments)
     spec = LaunchSpec(tuple(program), num_ranks, cluster, launcher_args=by.arguments)
+    shares = path.with_name(f"{path.name}.shares")
     try:
-        traffic = trace_program(
-            found, spec, stdout=2 if as_json else 1, shares=path.with_name(f"{path.name}.shares")
-        ).traffic
+        with announce_to_others(_hosts(cluster, by), Path(program[0]).name):
+            traffic = trace_program(found, spec, stdout=2 if as_json else 1, shares=shares).traffic
     except TraceError as error:
         if error.traffic is not None:
             _save_partial(error.traffic, path)
@@ -69,6 +73,12 @@ def trace(
         print_json({"file": str(path), **traffic_view.summary_facts(traffic)})
     else:
         print_lines([*traffic_view.summary_lines(traffic), f"written to {path}"])
+
+
+def _hosts(named: Cluster | None, by: LauncherRequest) -> tuple[str, ...]:
+    """Where the program runs: without hosts and allocation on this machine."""
+    cluster = named or find_allocation_of(by)
+    return (socket.gethostname(),) if cluster is None else cluster.hosts
 
 
 def _save_partial(traffic: Traffic, path: Path) -> None:

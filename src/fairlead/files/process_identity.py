@@ -22,26 +22,38 @@ class ProcessIdentity(NamedTuple):
         machine: The machine's own name.
         pid: Its number there.
         started: When it was started, in clock ticks since boot.
+        pid_namespace: Where it has that number: containers on one machine have the same numbers.
+            Empty where that is not known.
     """
 
     machine: str
     pid: int
     started: int
+    pid_namespace: str = ""
 
     @classmethod
     def of_this_process(cls) -> ProcessIdentity:
         """That of the process that asks."""
-        return cls(socket.gethostname(), os.getpid(), start_ticks(os.getpid()))
+        pid = os.getpid()
+        return cls(socket.gethostname(), pid, start_ticks(pid), _own_namespace())
 
     @property
     def is_here(self) -> bool:
-        """Whether it was started on this machine, where it shows whether it runs."""
-        return self.machine == socket.gethostname()
+        """Whether it was started where this process sees whether it runs."""
+        is_visible = self.pid_namespace in ("", _own_namespace())
+        return is_visible and self.machine == socket.gethostname()
 
     @property
     def is_running(self) -> bool:
         """Whether this machine has it."""
         return start_ticks(self.pid) == self.started != 0
+
+
+def _own_namespace() -> str:
+    try:
+        return os.readlink("/proc/self/ns/pid")  # noqa: PTH115 (no file's path)
+    except OSError:
+        return ""
 
 
 def start_ticks(pid: int) -> int:

@@ -7,11 +7,17 @@ import dataclasses
 from pathlib import Path
 from typing import Literal
 
-from fairlead.act.launch import LaunchSpec, SchedulerLauncher, detect, find_allocation
+from fairlead.act.launch import (
+    LaunchSpec,
+    SchedulerLauncher,
+    default_hosts,
+    detect,
+    find_allocation,
+)
 from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, DEFAULT_ZONES, RELAY_RULES
 from fairlead.decide.placement import DEFAULT_OBJECTIVE
 from fairlead.decide.rule import DEFAULT_RULE, Rule
-from fairlead.errors import InputError
+from fairlead.errors import InputError, LaunchError
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 
@@ -26,6 +32,7 @@ __all__ = [
     "Request",
     "find_allocation_of",
     "find_hosts",
+    "name_origin",
     "require_ranks",
 ]
 
@@ -201,18 +208,18 @@ def require_ranks(file: Path, num_ranks: int, wanted: int, remedy: str) -> None:
         raise InputError(f"{file}: is for {num_ranks} ranks, but {wanted} are to run; {remedy}")
 
 
-def find_hosts(named: Cluster | None, mpirun: str | None = None) -> Cluster:
+def find_hosts(named: Cluster | None, by: LauncherRequest | None = None) -> Cluster:
     """The hosts that the user named, or else those of the allocation that this runs in.
 
     Args:
         named: Hosts by a file or a list; None for none.
-        mpirun: The launcher, whose own variable may name a hostfile; None looks for it.
+        by: The launcher, which may have a hostfile of its own; None for the one that is found.
 
     Raises:
         InputError: There are neither.
         LaunchError: A launcher's variable is set, and there is no launcher.
     """
-    cluster = named or find_allocation_of(mpirun)
+    cluster = named or find_allocation_of(by or LauncherRequest())
     if cluster is None:
         raise InputError(
             "no hosts: give --hostfile FILE or -H h0:4,h1:4, or run inside an allocation of Slurm, "
@@ -221,20 +228,32 @@ def find_hosts(named: Cluster | None, mpirun: str | None = None) -> Cluster:
     return cluster
 
 
-def find_allocation_of(mpirun: str | None) -> Cluster | None:
-    """The hosts of the job that this runs in, as this launcher takes them; None outside of one.
+def find_allocation_of(by: LauncherRequest) -> Cluster | None:
+    """The hosts of the job that this runs in, or else of the launcher's own hostfile, if any.
 
     Raises:
-        InputError: What a variable names cannot be read or is not understood.
+        InputError: What a variable or a parameter names cannot be read or is not understood.
         LaunchError: A launcher's variable is set, and there is no launcher.
     """
 
-    def family_and_major() -> tuple[str, int]:
-        launcher = detect(mpirun)
-        if isinstance(
-            launcher, SchedulerLauncher
-        ):  # It reads no variable of an MPI's own launcher.
-            return "", 0
-        return launcher.family, launcher.version[0]
+    def family() -> str:
+        launcher = detect(by.mpirun)
+        # That of a scheduler reads no variable of an MPI's own launcher.
+        return "" if isinstance(launcher, SchedulerLauncher) else launcher.family
 
-    return find_allocation(family_and_major)
+    cluster = find_allocation(family)
+    if cluster is not None:
+        return cluster
+    try:
+        launcher = detect(by.mpirun)
+    except LaunchError:  # What needs a launcher reports it.
+        return None
+    if isinstance(launcher, SchedulerLauncher):
+        return None
+    return default_hosts(launcher, by.arguments)
+
+
+def name_origin(cluster: Cluster) -> str:
+    """Where hosts are from that the user did not name: the scheduler's job or a launcher's file."""
+    file = None if cluster.given is None else cluster.given.hostfile
+    return "this allocation" if file is None else str(file)

@@ -18,7 +18,7 @@ import pydantic
 from fairlead.act.launch import Launcher
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
-from fairlead.files.json_files import read_json
+from fairlead.files.whole_file import read_bytes
 from fairlead.measure.profile_cache import Stamps, are_unchanged, traffic_path, with_folder
 from fairlead.measure.trace_shares import read_shares
 from fairlead.model.traffic import Traffic
@@ -52,10 +52,10 @@ class LeftShares:
 
     def recall(self) -> Traffic | None:
         """What the recorded run has left, if its input is as it was; it is partial then."""
+        left = self._read()
+        if left is None or not are_unchanged(left.inputs):
+            return None
         try:
-            left = read_json(self._path, _Left)
-            if not are_unchanged(left.inputs):
-                return None
             traffic = read_shares(Path(left.folder))
         except InputError:
             return None
@@ -63,8 +63,15 @@ class LeftShares:
 
     def forget(self, folder: Path) -> None:
         """Remove the record of the run with this folder; another run's stays."""
-        try:
-            if read_json(self._path, _Left).folder == str(folder.absolute()):
+        left = self._read()
+        if left is not None and left.folder == str(folder.absolute()):
+            with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)
-        except (InputError, OSError):
-            return
+
+    def _read(self) -> _Left | None:
+        """The record; None where there is none that can be read."""
+        try:
+            # By `json`, which keeps names that are not UTF-8 (PEP 383): they are looked up again.
+            return _Left.model_validate(json.loads(read_bytes(self._path)))
+        except (InputError, ValueError, RecursionError):
+            return None

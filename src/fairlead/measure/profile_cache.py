@@ -234,9 +234,14 @@ def are_unchanged(inputs: Stamps) -> bool:
 
 
 def _stamps(names: Iterable[str]) -> Stamps:
-    files = [name for name in names if os.path.isfile(name)]  # noqa: PTH113 (false for any text)
-    found = [(name, Path(name).stat()) for name in files]
-    return {name: [one.st_size, one.st_mtime_ns] for name, one in found}
+    stamps = {}
+    for name in names:
+        # A ValueError: a text that no file's name can be. Another process may remove a file.
+        with contextlib.suppress(OSError, ValueError):
+            found = Path(name).stat()
+            if stat.S_ISREG(found.st_mode):
+                stamps[name] = [found.st_size, found.st_mtime_ns]
+    return stamps
 
 
 def with_folder(path: Path) -> Path:

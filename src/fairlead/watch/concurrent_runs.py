@@ -32,10 +32,10 @@ from fairlead.files.system_text import SystemText
 __all__ = ["ConcurrentRuns", "announce_run"]
 
 BEAT_S = 30.0
-"""Each run touches its file so often, for runs that are started on other machines."""
+"""Each run touches its file so often, for runs on other machines or in other containers."""
 
 SILENT_S = 150.0
-"""A run on another machine that was silent for so long has ended without removing its file."""
+"""A run elsewhere that was silent for so long has ended without removing its file."""
 
 FORGOTTEN_S = 86_400.0
 
@@ -46,6 +46,7 @@ class _Run(pydantic.BaseModel, extra="forbid"):
     machine: str
     pid: int
     started: int
+    pid_namespace: str = ""
     hosts: tuple[str, ...]
     cloud: str
     program: SystemText
@@ -159,7 +160,7 @@ def _leave_mark(path: Path, own: Path | None) -> None:
 
 
 def _is_alive(run: _Run, path: Path) -> bool:
-    process = ProcessIdentity(run.machine, run.pid, run.started)
+    process = ProcessIdentity(run.machine, run.pid, run.started, run.pid_namespace)
     if process.is_here:
         return process.is_running
     return time.time() - path.stat().st_mtime < SILENT_S

@@ -11,7 +11,7 @@ import pytest
 from launchers import MPIS, PROGRAMS
 
 from fairlead.act.launch import Launcher, LaunchSpec, detect, run
-from fairlead.flows.request import find_hosts
+from fairlead.flows.request import LauncherRequest, find_hosts
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 
@@ -42,6 +42,10 @@ def launcher(request: pytest.FixtureRequest, invented_hosts: None) -> Launcher:
     return detect(MPIS[request.param].mpirun)
 
 
+def hosts_by(launcher: Launcher, *arguments: str) -> Cluster:
+    return find_hosts(None, LauncherRequest(str(launcher.path), arguments))
+
+
 def hosts_of_ranks(
     launcher: Launcher, cluster: Cluster, folder: Path, placement: Placement | None = None
 ) -> list[str]:
@@ -58,7 +62,7 @@ def test_all_components_of_a_heterogeneous_job_get_ranks(
 ) -> None:
     for name, value in HETEROGENEOUS.items():
         monkeypatch.setenv(name, value)
-    cluster = find_hosts(None, str(launcher.path))
+    cluster = hosts_by(launcher)
     placement = Placement(cluster.hosts, np.array([1, 0, 0, 1]))
 
     assert sorted(hosts_of_ranks(launcher, cluster, tmp_path)) == ["alpha"] * 2 + ["beta"] * 2
@@ -72,7 +76,7 @@ def test_hosts_come_from_the_file_of_pbs(
     nodes.write_text("alpha\nalpha\nbeta\n")
     monkeypatch.setenv("PBS_NODEFILE", str(nodes))
 
-    ranks = hosts_of_ranks(launcher, find_hosts(None, str(launcher.path)), tmp_path)
+    ranks = hosts_of_ranks(launcher, hosts_by(launcher), tmp_path)
 
     assert ranks == ["alpha", "alpha", "beta"]
 
@@ -87,6 +91,31 @@ def test_hosts_come_from_the_launchers_own_variable(
     name = "HYDRA_HOST_FILE" if is_hydra else variables[launcher.version[0]]
     monkeypatch.setenv(name, str(file))
 
-    ranks = hosts_of_ranks(launcher, find_hosts(None, str(launcher.path)), tmp_path)
+    ranks = hosts_of_ranks(launcher, hosts_by(launcher), tmp_path)
 
     assert ranks == ["beta", "alpha", "alpha"]
+
+
+@pytest.mark.parametrize("by", ["the user's file", "an argument"])
+@pytest.mark.parametrize("mpi", ["openmpi-4", "openmpi-5"])
+def test_hosts_come_from_open_mpis_default_hostfile(
+    invented_hosts: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mpi: str, by: str
+) -> None:
+    launcher = detect(MPIS[mpi].mpirun)
+    runtime, name = ("openmpi", "orte") if mpi == "openmpi-4" else ("prte", "prte")
+    name += "_default_hostfile"
+    file = tmp_path / "hosts"
+    file.write_text("beta slots=1\nalpha slots=2\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    if by == "the user's file":
+        (tmp_path / f".{runtime}").mkdir()
+        (tmp_path / f".{runtime}" / "mca-params.conf").write_text(f"{name} = {file}\n")
+    arguments = ("--mca", name, str(file)) if by == "an argument" else ()
+
+    cluster = hosts_by(launcher, *arguments)
+
+    # The launcher by itself, with neither hosts nor a number of ranks.
+    alone = run([str(launcher.path), *arguments, WHERE], capture=True)
+    ranks = [host for _, host in sorted(re.findall(r"rank (\d+) (\S+) [0-9a-f]*\.", alone.stdout))]
+    assert ranks == ["beta", "alpha", "alpha"]
+    assert hosts_of_ranks(launcher, cluster, tmp_path) == ranks

@@ -29,6 +29,7 @@ TAKES_VALUE = {"-n": True, "--np": True, "--hostfile": True, "-H": True, "--host
         ("--host=h0 -H h1 ./a -H x", "--host=h0,h1 ./a -H x"),
         ("-machinefile f ./a", "--hostfile f ./a"),
         ("--machinefile f ./a", "--hostfile f ./a"),
+        ("--default-hostfile f ./a", "--hostfile f ./a"),
         ("-hostfile f ./a", "--hostfile f ./a"),
         ("-f f ./a", "--hostfile f ./a"),
         ("--json -np 8 -- ./a", "--json -n 8 -- ./a"),

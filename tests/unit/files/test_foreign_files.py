@@ -204,7 +204,7 @@ def test_a_damaged_variable_of_a_scheduler_is_read_or_refused(name: str, sample:
     others = slurm if "SLURM" in name else {}
 
     found = [
-        refusal(lambda env=env: find_allocation(lambda: ("openmpi", 5), env))
+        refusal(lambda env=env: find_allocation(lambda: "openmpi", env))
         for env in (
             {**others, name: data.decode("utf-8", "replace")}
             for data in damaged(sample.encode(), 5 * COPIES, SEED)

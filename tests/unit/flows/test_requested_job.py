@@ -60,6 +60,19 @@ def test_without_hosts_those_of_the_allocation_are_named(
     assert narrator.lines == ["4 ranks on 2 hosts of this allocation"]
 
 
+def test_without_hosts_and_allocation_the_launchers_own_file_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_JOB_ID"):
+        monkeypatch.delenv(name, raising=False)
+    file = tmp_path / "hosts"
+    file.write_text("a slots=2\nb slots=2\n")
+    by = LauncherRequest("mpirun", ("--mca", "orte_default_hostfile", str(file)))
+    narrator = RecordingNarrator()
+    assert find_job(4, None, by, narrator).cluster == HOSTS
+    assert narrator.lines == [f"4 ranks on 2 hosts of {file}"]
+
+
 def test_a_launcher_that_does_not_start_without_a_number_is_named() -> None:
     def fail(_launcher: Launcher, _spec: LaunchSpec) -> list[str]:
         raise fl.LaunchError("There are not enough slots")

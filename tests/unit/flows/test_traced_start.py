@@ -20,6 +20,7 @@ from fairlead.flows.inputs.prefix import Prefix
 from fairlead.flows.inputs.tracing import TracedProgram, find_traffic
 from fairlead.flows.request import Request
 from fairlead.measure.left_shares import LeftShares
+from fairlead.measure.profile_cache import input_files
 from fairlead.measure.trace import TracedRun
 from fairlead.model.cluster import Cluster
 from fairlead.model.coverage import Coverage
@@ -150,6 +151,22 @@ def test_shares_of_a_run_that_was_killed_are_found_by_the_next(runs: Runs) -> No
 
     assert program.traffic.bytes.sum() == 200
     assert "partial: covers the first 20 s of the run, of all 2 ranks" in lines[0]
+
+
+def test_shares_are_found_in_folders_and_of_inputs_that_are_not_utf_8(runs: Runs) -> None:
+    shares = runs.folder / os.fsdecode(b"killed-\xff") / SHARES
+    left_input = runs.folder / os.fsdecode(b"input-\xfe")
+    left_input.touch()
+    LeftShares(PROGRAM, 2, LAUNCHER).write(shares, input_files(["true", str(left_input)]))
+    shares.mkdir(parents=True)
+    for rank in range(2):
+        write_share(shares, rank, 2, {1 - rank: 100})
+
+    program, _ = runs.find(never, first="auto")
+
+    assert program.traffic.bytes.sum() == 200
+    LeftShares(PROGRAM, 2, LAUNCHER).forget(shares)
+    assert not [*(runs.folder / "cache").rglob("*.shares.json")]
 
 
 def test_the_note_goes_with_the_run(runs: Runs) -> None:

@@ -322,3 +322,22 @@ def test_network_without_shared_capacities_is_not_used_where_they_are_requested(
 
     remember(network(), contention=True)
     assert recall(contention=True) is not None
+
+
+def test_a_file_that_goes_while_it_is_looked_at_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    going, stays = tmp_path / "going", tmp_path / "stays"
+    going.touch()
+    stays.touch()
+    real = os.stat
+
+    def stat(path: Any, *arguments: Any, **options: Any) -> os.stat_result:
+        found = real(path, *arguments, **options)
+        if path in (str(going), going):
+            going.unlink()
+        return found
+
+    monkeypatch.setattr(os, "stat", stat)
+
+    assert str(stays) in cache.input_files(["true", str(going), "a\0b", str(stays)])

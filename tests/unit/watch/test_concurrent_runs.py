@@ -55,8 +55,11 @@ def test_a_run_that_was_killed_does_not_count(running: Path) -> None:
         assert own.others() == []
 
 
-def test_a_run_from_another_machine_counts_while_it_touches_its_file(running: Path) -> None:
-    path = leave_file(running, machine="elsewhere")
+@pytest.mark.parametrize("elsewhere", [{"machine": "elsewhere"}, {"pid_namespace": "pid:[1]"}])
+def test_a_run_from_another_machine_or_container_counts_while_it_touches_its_file(
+    running: Path, elsewhere: dict[str, str]
+) -> None:
+    path = leave_file(running, **elsewhere)
     with announce_run(["a"], "own") as own:
         assert own.others() == ["other"]
         os.utime(path, (1e9, 1e9))

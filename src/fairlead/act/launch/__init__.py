@@ -10,6 +10,7 @@ from fairlead.act.launch.catalogue import LAUNCHERS, detect
 from fairlead.act.launch.chosen_cpus import ObserveCpus, with_chosen_cpus
 from fairlead.act.launch.concurrent import AllFinished, OnLine, run_concurrently
 from fairlead.act.launch.conversation import Conversation
+from fairlead.act.launch.default_hostfile import default_hosts
 from fairlead.act.launch.formats import FORMATS, Cores, write_placement
 from fairlead.act.launch.hostfile import parse_hostfile, read_hostfile
 from fairlead.act.launch.launch_spec import Launcher, LaunchSpec, RankCpus
@@ -40,6 +41,7 @@ __all__ = [
     "SharedInput",
     "cluster_from_slurm",
     "copy_output",
+    "default_hosts",
     "detect",
     "environment_of_tools",
     "find_allocation",

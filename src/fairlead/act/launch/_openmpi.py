@@ -17,6 +17,7 @@ from fairlead.act.launch._spec_checks import (
     write_once,
 )
 from fairlead.act.launch.launch_spec import LaunchSpec
+from fairlead.act.launch.parameter_files import file_parameter
 from fairlead.act.launch.slurm import is_reached_by_launchers
 from fairlead.errors import LaunchError
 
@@ -96,6 +97,19 @@ def hostfile_lines(spec: LaunchSpec) -> list[str]:
             slots_of_host[host] = slots_of_host.get(host, 0) + slots
             lines[host] = [f"{host} slots={slots_of_host[host]}"]
     return [line + login_of(spec, host) for host, some in lines.items() for line in some]
+
+
+def mapping_parts(path: Path, parts: str, prefix: str, runtime: str) -> list[str]:
+    """Arguments that let these parts map ranks, where a variable or a file chooses other ones.
+
+    Args:
+        path: The launcher.
+        parts: The parts that read the files of a placement.
+        prefix: Beginning of variables that set parameters.
+        runtime: As for `file_parameter`.
+    """
+    chosen = os.environ.get(f"{prefix}rmaps") or file_parameter("rmaps", path, runtime=runtime)
+    return ["--mca", "rmaps", parts] if chosen else []
 
 
 def parameter(spec: LaunchSpec, name: str) -> str | None:

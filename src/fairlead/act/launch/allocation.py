@@ -17,13 +17,12 @@ from fairlead.model.cluster import Cluster, GivenHosts
 
 __all__ = ["find_allocation", "is_started_by_scheduler"]
 
-# Open MPI 4.1.4, Open MPI 5.0.11, Hydra 4.0.2 and Intel MPI 2021.18 take their hosts from these;
-# each was tried. Hydra's replace the scheduler's hosts, as its option -f does; Open MPI's do not.
+# Hydra 4.0.2 and Intel MPI 2021.18 take their hosts from these, also in a scheduler's job, as from
+# their option -f; each was tried.
 _OF_HYDRA = "HYDRA_HOST_FILE"
 _OF_INTEL_MPI = ("I_MPI_HYDRA_HOST_FILE", _OF_HYDRA)
 # A list as Slurm has it. Source: Intel MPI, developer reference, Hydra environment variables.
 _GROUP_OF_INTEL_MPI = "I_MPI_HYDRA_HOSTS_GROUP"
-_OF_OPEN_MPI = {4: "OMPI_MCA_orte_default_hostfile", 5: "PRTE_MCA_prte_default_hostfile"}
 
 # A file with a line for each slot: of PBS and Torque, LSF, Cobalt, LoadLeveler.
 _SLOT_FILES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "COBALT_NODEFILE", "LOADL_HOSTFILE")
@@ -41,13 +40,12 @@ _STARTERS = (
 
 
 def find_allocation(
-    launcher: Callable[[], tuple[str, int]], env: Mapping[str, str] | None = None
+    launcher: Callable[[], str], env: Mapping[str, str] | None = None
 ) -> Cluster | None:
     """The hosts of this job, as the launcher takes them; None where no variable names any.
 
     Args:
-        launcher: Gives the launcher's family and its major version; called only where a variable
-            of a launcher is set.
+        launcher: Gives the launcher's family; called only where a variable of a launcher is set.
         env: The environment to read; None for this process's own.
 
     Raises:
@@ -55,9 +53,9 @@ def find_allocation(
             the variable.
     """
     env = os.environ if env is None else env
-    family, major = "", 0
-    if any(env.get(n) for n in (*_OF_INTEL_MPI, _GROUP_OF_INTEL_MPI, *_OF_OPEN_MPI.values())):
-        family, major = launcher()
+    family = ""
+    if any(env.get(name) for name in (*_OF_INTEL_MPI, _GROUP_OF_INTEL_MPI)):
+        family = launcher()
     if family == "mpich" and (path := env.get(_OF_HYDRA)):
         return _of_variable(_OF_HYDRA, path)
     if family == "intel" and (name := next((n for n in _OF_INTEL_MPI if env.get(n)), None)):
@@ -65,12 +63,7 @@ def find_allocation(
     if family == "intel" and (listed := env.get(_GROUP_OF_INTEL_MPI)):
         hosts = expand_node_list(listed, _GROUP_OF_INTEL_MPI)
         return _without_slots(_of_slots(_GROUP_OF_INTEL_MPI, hosts))
-    scheduled = _of_scheduler(env)
-    if scheduled is not None:
-        return scheduled
-    name = _OF_OPEN_MPI.get(major, "") if family == "openmpi" else ""
-    path = env.get(name, "")
-    return _of_variable(name, path) if path else None
+    return _of_scheduler(env)
 
 
 def is_started_by_scheduler(

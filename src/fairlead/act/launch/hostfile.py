@@ -13,7 +13,7 @@ from fairlead.act.launch.host_names import host_name_problem
 from fairlead.errors import InputError
 from fairlead.model.cluster import Cluster, GivenHosts, Login
 
-__all__ = ["parse_hostfile", "read_hostfile"]
+__all__ = ["names_hosts", "parse_hostfile", "read_hostfile"]
 
 # What Open MPI 4.1.4 and 5.0.11 (first three) and Hydra 4.0.2 (`user`, `binding`) accept; each was
 # tried.
@@ -59,6 +59,16 @@ class _Line(NamedTuple):
 
 _READERS_OF_FORM = {"bare": {"openmpi", "mpich"}, "slots=": {"openmpi"}, ":": {"mpich"}}
 
+# Forms of a host's first and a further line whose slots are added, a bare name for one slot. Open
+# MPI 4.1.4 and 5.0.11 refuse a number after other lines, but not a bare name after a number;
+# Hydra 4.0.2 adds whatever comes.
+_ADDING_FORMS = {
+    ("bare", "bare"),
+    ("slots=", "bare"),
+    *((first, further) for first in ("bare", ":") for further in ("bare", ":")),
+    ("queue", "queue"),
+}
+
 # What the launchers named above refuse, and is read here all the same: Hydra's comments begin with
 # '#' alone; Open MPI's lines do not end in a carriage return, its numbers have no quotes, and it
 # has other words for `user`.
@@ -72,9 +82,8 @@ def read_hostfile(path: Path | str) -> Cluster:
     """Read a hostfile of Open MPI or MPICH, such as `host slots=N max_slots=M` or `host:N`.
 
     Hosts keep the order of the file, without those of `slots=0`, on which Open MPI starts no rank.
-    A bare name or `host:N` that is repeated adds its slots each
-    time, as the launchers read it. The slots of a bare name are the launcher's to choose
-    (`Cluster.bare_hosts`).
+    A bare name or `host:N` adds its slots each time, as the launchers read it. The slots of a bare
+    name are the launcher's to choose (`Cluster.bare_hosts`).
 
     Raises:
         InputError: The file is missing, not text, or empty, or a line is not understood; the
@@ -96,6 +105,14 @@ def read_hostfile(path: Path | str) -> Cluster:
     # What is no file, such as a shell's <(...), can be read once: the launcher gets a copy.
     given = _given_hosts(path.absolute(), text, lines) if is_file else None
     return _cluster(lines, str(path), given)
+
+
+def names_hosts(path: Path) -> bool:
+    """Whether a file has more than comments; so has one that cannot be read."""
+    try:
+        return bool(_COMMENT.sub("", path.read_text(encoding="utf-8")).strip())
+    except (OSError, UnicodeDecodeError):
+        return True
 
 
 def parse_hostfile(text: str, origin: str) -> Cluster:
@@ -121,17 +138,15 @@ def _parse(text: str, origin: str) -> list[_Line]:
             continue
         try:
             parsed = _parse_line(line)
-            # Open MPI refuses two slot counts for one host; MPICH and bare names add up.
-            is_again = parsed.host in form_of_host
-            if form_of_host.setdefault(parsed.host, parsed.form) != parsed.form or (
-                parsed.form == "slots=" and is_again
-            ):
+            first = form_of_host.get(parsed.host)
+            if first is not None and (first, parsed.form) not in _ADDING_FORMS:
                 raise ValueError(
                     f"host {parsed.host!r} is named again; give it one line with all its slots"
                 )
         except ValueError as error:
             raise InputError(f"{origin}:{number}: {error}") from error
         lines.append(parsed)
+        form_of_host.setdefault(parsed.host, parsed.form)
     if not lines:
         raise InputError(f"{origin}: the hostfile names no host; expected lines 'HOST slots=N'")
     return lines
@@ -156,11 +171,12 @@ def _cluster(lines: list[_Line], origin: str, given: GivenHosts | None) -> Clust
     for line in lines:
         slots = 1 if line.slots is None else line.slots
         slots_of_host[line.host] = slots_of_host.get(line.host, 0) + slots
+    numbered = {line.host for line in lines if line.slots is not None}
     return Cluster(
         tuple(slots_of_host),
         tuple(slots_of_host.values()),
         source=origin,
-        bare_hosts=frozenset(line.host for line in lines if line.slots is None),
+        bare_hosts=frozenset(line.host for line in lines if line.slots is None) - numbered,
         logins={line.host: line.login for line in lines if line.login != Login()},
         bindings={line.host: line.binding for line in lines if line.binding is not None},
         given=given,

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from pathlib import Path
 
 from fairlead.act.launch import _hydra
 from fairlead.act.launch._cpu_list import common_cpu_list, intel_cpu_variable
-from fairlead.act.launch._placed_start import start_of_placement
+from fairlead.act.launch._placed_start import has_placing_option, start_of_placement
 from fairlead.act.launch._spec_checks import check_spec, given_hostfile
 from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.act.launch.mpi_library import MPICH_ABI
@@ -60,9 +61,16 @@ class IntelMpi:
         file = _hydra.hosts_file(spec, work_dir, own, lambda line: _with_user(spec, line))
         # With -f, -hostfile and -hosts the numbers behind hosts mean nothing, hosts are filled by
         # their cores, and one that is named again counts once; -ppn and I_MPI_PERHOST change that.
-        # With -machinefile the lines are followed, whatever these variables are.
-        hosts = [] if file is None else ["-machinefile", str(file)]
+        # With -machinefile the lines are followed, whatever these are.
+        is_spread = spec.placement is None and not has_users and _spreads_ranks(spec)
+        option = "-f" if is_spread else "-machinefile"
+        hosts = [] if file is None else [option, str(file)]
         return _hydra.command_line(self.path, spec, hosts, _bootstrap(spec, work_dir, file))
+
+
+def _spreads_ranks(spec: LaunchSpec) -> bool:
+    """Whether the user chose how many ranks follow one another on a host."""
+    return has_placing_option(spec.launcher_args) or bool(os.environ.get("I_MPI_PERHOST"))
 
 
 def _pin_ranks(spec: LaunchSpec) -> LaunchSpec:

@@ -38,6 +38,9 @@ _REPORT = (
 )
 _REPORTED = re.compile(r"fairlead-rank (\d+) (\S+) (\S+) (\S+) cpus=([\d,-]+)")
 
+_GOES_ON = re.compile(r"[a-z]|--\w")
+"""How a line begins that continues the sentence of the line before."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
@@ -90,13 +93,13 @@ def observe_ranks(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[
         command = launcher.prepare_command(small, work_dir)
         finished = run(command, env=environment_of_tools(), capture=True, timeout_s=TIMEOUT_S)
     except LaunchTimeoutError as error:
-        raise LaunchError(f"{error}; {_last_line(error.finished.stderr, 1)}") from error
+        raise LaunchError(f"{error}; {_last_sentence(error.finished.stderr, 1)}") from error
     seen = {
         int(rank): ObservedRank(Machine(name, boot, network), cpus)
         for rank, name, boot, network, cpus in _REPORTED.findall(finished.stdout)
     }
     if finished.returncode != 0:
-        raise LaunchError(_last_line(finished.stderr or finished.stdout, finished.returncode))
+        raise LaunchError(_last_sentence(finished.stderr or finished.stdout, finished.returncode))
     num_ranks = len(seen) if spec.num_ranks is None else spec.num_ranks
     if num_ranks == 0 or sorted(seen) != list(range(num_ranks)):
         raise LaunchError(f"{len(seen)} of {num_ranks} ranks reported their host")
@@ -141,6 +144,13 @@ def observe_hosts(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[
     return [HostedRank(host_of_machine[rank.machine], rank.cpus) for rank in ranks]
 
 
-def _last_line(text: str, returncode: int) -> str:
-    lines = [line.strip() for line in text.splitlines() if re.search(r"\w", line)]
-    return lines[-1] if lines else f"the launcher ended with exit code {returncode}"
+def _last_sentence(text: str, returncode: int) -> str:
+    """What the launcher printed last; launchers break long sentences into lines."""
+    said: list[str] = []
+    for line in map(str.strip, reversed(text.splitlines())):
+        has_words = re.search(r"\w", line) is not None
+        if has_words:
+            said.insert(0, line)
+        if said and not (has_words and _GOES_ON.match(line)):
+            break
+    return " ".join(said) or f"the launcher ended with exit code {returncode}"

@@ -53,6 +53,8 @@ class OpenMpi4:
         self.check(spec)
         spec = start_of_placement(spec)
         hosts = _hosts(spec, work_dir)
+        if spec.placement is not None:
+            hosts += _openmpi.mapping_parts(self.path, "seq", "OMPI_MCA_", "openmpi")
         return _openmpi.command_line(self.path, spec, hosts, self._delimiter(spec))
 
     def _delimiter(self, spec: LaunchSpec) -> str:

@@ -53,7 +53,10 @@ class OpenMpi5:
         self.check(spec)
         spec = start_of_placement(spec)
         _check_file_names(work_dir)
-        return _openmpi.command_line(self.path, spec, _hosts(spec, work_dir))
+        hosts = _hosts(spec, work_dir)
+        if spec.placement is not None:
+            hosts += _openmpi.mapping_parts(self.path, "seq,rank_file", "PRTE_MCA_", "prte")
+        return _openmpi.command_line(self.path, spec, hosts)
 
 
 def _check_file_names(work_dir: Path) -> None:

@@ -46,13 +46,24 @@ def parameter_files(
 
 
 def file_parameter(
-    name: str, launcher: Path | None, environment: Mapping[str, str] = os.environ
+    name: str,
+    launcher: Path | None,
+    environment: Mapping[str, str] = os.environ,
+    runtime: str = "openmpi",
 ) -> str | None:
-    """Value of a parameter of Open MPI in the user's file, or else in the site's."""
-    files = [Path(environment.get("HOME", "/")) / ".openmpi" / "mca-params.conf"]
+    """Value of a parameter in the user's file, or else in the site's.
+
+    Args:
+        name: The parameter.
+        launcher: The program, below whose prefix the site's file is.
+        environment: Has the user's folder.
+        runtime: Whose files they are: "openmpi", or of version 5's launcher "prte".
+    """
+    site = f"{runtime}-mca-params.conf"
+    files = [Path(environment.get("HOME", "/")) / f".{runtime}" / "mca-params.conf"]
     if launcher is not None:
-        files.append(launcher.parent.parent / "etc" / "openmpi-mca-params.conf")
-    for path in (*files, Path("/etc/openmpi/openmpi-mca-params.conf")):
+        files.append(launcher.parent.parent / "etc" / site)
+    for path in (*files, Path("/etc/openmpi") / site):
         for line in _lines(path):
             key, is_set, value = line.partition("=")
             if is_set and key.strip() == name:

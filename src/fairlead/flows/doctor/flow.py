@@ -23,7 +23,7 @@ from fairlead.files.run_directory import cache_folder, state_folder
 from fairlead.files.scratch import scratch_folder
 from fairlead.flows.doctor.check import Check, failed, passed, warned
 from fairlead.flows.doctor.host_report import HostReport, ask_hosts
-from fairlead.flows.request import LauncherRequest, find_hosts
+from fairlead.flows.request import LauncherRequest, find_hosts, name_origin
 from fairlead.model.cluster import Cluster
 
 __all__ = ["check_all"]
@@ -66,11 +66,11 @@ def _checks(named: Cluster | None, by: LauncherRequest, num_ranks: int | None) -
         return
     yield passed("part for this MPI", str(build.root))
     try:
-        cluster = find_hosts(named, by.mpirun)
+        cluster = find_hosts(named, by)
     except Error as error:
         yield failed("hosts", str(error), "give --hostfile FILE, or run inside a job")
         return
-    where = "as given" if named is not None else "of this allocation"
+    where = "as given" if named is not None else f"of {name_origin(cluster)}"
     yield passed("hosts", f"{cluster.num_hosts} with {cluster.num_slots} slots, {where}")
     yield from _check_hosts(launcher, build, cluster, by.arguments)
     yield _check_ranks(launcher, cluster, by.arguments, num_ranks)

@@ -10,12 +10,21 @@ from fairlead.measure.profile_cache import lab_facts
 from fairlead.narrator import Narrator
 from fairlead.watch.concurrent_runs import ConcurrentRuns, announce_run
 
-__all__ = ["announce_to_others"]
+__all__ = ["MEASURED", "announce_to_others"]
+
+TIMED = (
+    "what is measured now is not kept for later runs, nor does the time of this run count against "
+    "a placement"
+)
+"""What other runs mean for a run of a program."""
+
+MEASURED = "what is measured now has their load in it"
+"""What they mean where the measurement is the result."""
 
 
 @contextlib.contextmanager
 def announce_to_others(
-    hosts: Sequence[str], name: str, narrator: Narrator | None = None
+    hosts: Sequence[str], name: str, narrator: Narrator | None = None, effect: str = TIMED
 ) -> Iterator[ConcurrentRuns]:
     """Other runs see this one while the block runs, and those that are there get a mark.
 
@@ -23,13 +32,13 @@ def announce_to_others(
         hosts: The hosts of this one.
         name: Its program, as the users of the others read it.
         narrator: Reports the others; None where nothing is measured that they could disturb.
+        effect: What the others mean for this one, for the report.
     """
     with announce_run(hosts, name, lab_facts()) as alongside:
         others = alongside.others()
         if others and narrator is not None:
             narrator.report(
                 f"another run of yours ({', '.join(sorted(set(others)))}) has some of these hosts: "
-                "what is measured now is not kept for later runs, nor does the time of this run "
-                "count against a placement"
+                f"{effect}"
             )
         yield alongside

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fairlead.act.launch import Launcher, LaunchSpec, SchedulerLauncher, detect, observe_ranks
 from fairlead.errors import Error, LaunchError
 from fairlead.files.scratch import scratch_folder
-from fairlead.flows.request import LauncherRequest, find_hosts
+from fairlead.flows.request import LauncherRequest, find_hosts, name_origin
 from fairlead.model.cluster import Cluster
 from fairlead.narrator import Narrator
 
@@ -60,7 +60,7 @@ def find_job(
         InputError: There are neither hosts nor an allocation.
         LaunchError: There is no launcher, or it starts no ranks without `-n`.
     """
-    cluster = find_hosts(named, by.mpirun)
+    cluster = find_hosts(named, by)
     taken, how = (
         (num_ranks, "")
         if num_ranks
@@ -68,7 +68,7 @@ def find_job(
     )
     if named is None or num_ranks is None:
         hosts = "1 host" if cluster.num_hosts == 1 else f"{cluster.num_hosts} hosts"
-        where = f"{hosts}{' of this allocation' if named is None else ''}"
+        where = f"{hosts}{f' of {name_origin(cluster)}' if named is None else ''}"
         narrator.report(f"{taken} ranks on {where}{how}")
     return RequestedJob(taken, cluster)
 

@@ -20,6 +20,7 @@ from fairlead.decide.collectives.candidates import candidates
 from fairlead.decide.collectives.catalogue import WITH_ROOT
 from fairlead.decide.collectives.choosing import Choice, choose, rules_of
 from fairlead.errors import InputError, ProbeError
+from fairlead.flows.inputs.alongside import MEASURED, announce_to_others
 from fairlead.flows.inputs.found_network import FoundNetwork
 from fairlead.flows.inputs.launcher_placement import observe_launcher
 from fairlead.flows.request import LauncherRequest, NetworkRequest, require_ranks
@@ -34,6 +35,7 @@ from fairlead.model.schedule import Schedule
 from fairlead.model.traffic import Traffic
 from fairlead.narrator import Narrator
 from fairlead.units import format_duration, format_size
+from fairlead.watch.concurrent_runs import ConcurrentRuns
 
 Measured = TypeVar("Measured")
 
@@ -124,28 +126,40 @@ def tune(request: TuneRequest, narrator: Narrator) -> Tuning:
         Error: The hosts, the network or the program could not be had.
     """
     launcher = detect(request.launcher.mpirun)
-    cluster, network, placement = find_hosts(request, launcher, narrator)
-    ranks = tuple(range(placement.num_ranks))
-    calls = [
-        TimedCall(operation, size, ranks)
-        for size, operation in itertools.product(sorted(request.sizes), request.operations)
-    ]
-    with TuningProgram(launcher, cluster, placement, request.launcher.arguments) as program:
-        return time_calls(calls, program, network, request, narrator)
+    with announce_to_others(request.cluster.hosts, "tune", narrator, MEASURED) as alongside:
+        cluster, network, placement = find_hosts(request, launcher, narrator, alongside)
+        ranks = tuple(range(placement.num_ranks))
+        calls = [
+            TimedCall(operation, size, ranks)
+            for size, operation in itertools.product(sorted(request.sizes), request.operations)
+        ]
+        with TuningProgram(launcher, cluster, placement, request.launcher.arguments) as program:
+            return time_calls(calls, program, network, request, narrator)
 
 
 def find_hosts(
-    request: TuneRequest, launcher: Launcher, narrator: Narrator
+    request: TuneRequest,
+    launcher: Launcher,
+    narrator: Narrator,
+    alongside: ConcurrentRuns | None = None,
 ) -> tuple[Cluster, Network, Placement]:
     """The hosts, the network between them, and where the ranks are.
 
     Interfaces and shared bottlenecks are measured too: a probe of single pairs sees one group.
+
+    Args:
+        request: What the user asked for.
+        launcher: The launcher.
+        narrator: Reports each step that takes time.
+        alongside: Other runs on the same hosts, whose load is not kept for later ones; None: there
+            are none.
 
     Raises:
         InputError: All ranks are on one host, or the placement is of another number of ranks.
     """
     whole = request.cluster
     given = given_placement(request)
+    others = alongside or ConcurrentRuns()
     with ProbeProgram(launcher, request.launcher.arguments) as probe_program:
         measuring = Measuring(
             program=lambda: probe_program,
@@ -153,6 +167,7 @@ def find_hosts(
             mode=request.network.mode,
             contention=True,
             max_age_s=request.network.max_age_s,
+            is_alone=lambda: not others.others(),
         )
         source = network_source(request.network.source, measuring)
         found = FoundNetwork(source, whole, False, narrator)

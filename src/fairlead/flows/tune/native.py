@@ -29,6 +29,7 @@ from fairlead.decide.collectives.native_choice import (
 from fairlead.decide.collectives.planning import plan
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
+from fairlead.flows.inputs.alongside import MEASURED, announce_to_others
 from fairlead.flows.tune.flow import TuneRequest, find_hosts, within_budget
 from fairlead.measure.collective_times import (
     CollectiveTimes,
@@ -111,18 +112,19 @@ def tune_native(request: TuneRequest, tuning_file: TuningFile, narrator: Narrato
     launcher = detect(request.launcher.mpirun)
     if launcher.family != tuning_file.family:
         raise InputError(f"--export {tuning_file.name}: {launcher.path} is of {launcher.name}")
-    cluster, network, placement = find_hosts(request, launcher, narrator)
-    order = ring_order(network, placement)
-    env = tuning_file.measuring_env
-    began_s = time.monotonic()
-    with TuningProgram(launcher, cluster, placement, request.launcher.arguments, env) as program:
-        found = within_budget(
-            calls,
-            lambda call, time_s: time_native(call, program, tuning_file, order, time_s),
-            request.budget_s,
-            narrator,
-        )
-    seconds = time.monotonic() - began_s
+    arguments, env = request.launcher.arguments, tuning_file.measuring_env
+    with announce_to_others(request.cluster.hosts, "tune", narrator, MEASURED) as alongside:
+        cluster, network, placement = find_hosts(request, launcher, narrator, alongside)
+        order = ring_order(network, placement)
+        began_s = time.monotonic()
+        with TuningProgram(launcher, cluster, placement, arguments, env) as program:
+            found = within_budget(
+                calls,
+                lambda call, time_s: time_native(call, program, tuning_file, order, time_s),
+                request.budget_s,
+                narrator,
+            )
+        seconds = time.monotonic() - began_s
     if not any(name for one in found for name in one.names):
         narrator.report(
             f"collectives: {launcher.name} cannot switch its algorithms while a program runs; only "

@@ -116,8 +116,10 @@ def fetch_json(
     request = urllib.request.Request(url, data=data, headers=sent)
     try:
         with urllib.request.urlopen(request, timeout=timeout_s) as answer:
+            # None where it is no number, or where the answer comes in chunks, which end by their
+            # own mark (RFC 9112, section 6.3). Reading changes it in some versions of Python.
+            length = answer.length
             text = _whole(answer, whole_s)
-            length = answer.headers.get("Content-Length")
     except urllib.error.HTTPError as error:
         raise MetricError(f"{url}: answers {error.code} {_reason(error)}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
@@ -125,7 +127,7 @@ def fetch_json(
         raise MetricError(f"{url}: cannot be reached: {reason}") from error
     if len(text) > MOST_BYTES:
         raise MetricError(f"{url}: answers with more than {MOST_BYTES} bytes")
-    if length is not None and len(text) < int(length):
+    if length is not None and len(text) < length:
         raise MetricError(f"{url}: the answer ends after {len(text)} of {length} bytes")
     try:
         return json.loads(text)

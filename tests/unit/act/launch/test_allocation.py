@@ -12,8 +12,7 @@ from fairlead.act.launch.allocation import is_started_by_scheduler
 from fairlead.errors import InputError
 from fairlead.model.cluster import Cluster, GivenHosts
 
-OPEN_MPI_4, OPEN_MPI_5, MPICH = ("openmpi", 4), ("openmpi", 5), ("mpich", 4)
-INTEL_MPI = ("intel", 2021)
+OPEN_MPI, MPICH, INTEL_MPI = "openmpi", "mpich", "intel"
 
 # sge_pe(5): host, slots, queue, processors.
 PE_HOSTFILE = "h0 4 all.q@h0 UNDEFINED\nh1.site 2 all.q@h1.site <NULL>\n"
@@ -24,7 +23,7 @@ def hosts_and_slots(cluster: Cluster | None) -> dict[str, int]:
     return dict(zip(cluster.hosts, cluster.slots, strict=True))
 
 
-def no_launcher() -> tuple[str, int]:
+def no_launcher() -> str:
     raise AssertionError("no launcher's variable is set")
 
 
@@ -71,44 +70,31 @@ def test_a_scheduler_names_hosts(name: str, text: str, slots: dict[str, int]) ->
     assert hosts_and_slots(find_allocation(no_launcher, env)) == slots
 
 
-@pytest.mark.parametrize(
-    ("variable", "launcher", "others"),
-    [
-        ("OMPI_MCA_orte_default_hostfile", OPEN_MPI_4, [OPEN_MPI_5, MPICH]),
-        ("PRTE_MCA_prte_default_hostfile", OPEN_MPI_5, [OPEN_MPI_4, MPICH]),
-        ("HYDRA_HOST_FILE", MPICH, [OPEN_MPI_4, OPEN_MPI_5]),
-    ],
-)
-def test_a_launchers_variable_is_for_that_launcher(
-    tmp_path: Path, variable: str, launcher: tuple[str, int], others: list[tuple[str, int]]
-) -> None:
+def test_hydras_variable_is_for_hydra(tmp_path: Path) -> None:
     file = tmp_path / "hosts"
-    file.write_text("h0 slots=2\nh1 slots=2\n")
-    env = {variable: str(file)}
+    file.write_text("h0:2\nh1:2\n")
+    env = {"HYDRA_HOST_FILE": str(file)}
 
-    cluster = find_allocation(lambda: launcher, env)
+    cluster = find_allocation(lambda: MPICH, env)
 
     assert hosts_and_slots(cluster) == {"h0": 2, "h1": 2}
     # The launcher gets the user's own file.
     assert cluster is not None
     assert cluster.given is not None
     assert cluster.given.hostfile == file
-    for other in others:
-        assert find_allocation(lambda other=other: other, env) is None
+    assert find_allocation(lambda: OPEN_MPI, env) is None
 
 
-def test_hydras_file_replaces_the_schedulers_hosts_and_open_mpis_does_not(tmp_path: Path) -> None:
+def test_hydras_file_replaces_the_schedulers_hosts(tmp_path: Path) -> None:
     file, nodes = tmp_path / "hosts", tmp_path / "nodes"
     file.write_text("own\n")
     nodes.write_text("scheduled\n")
     env = {"PBS_NODEFILE": str(nodes)}
 
     of_hydra = find_allocation(lambda: MPICH, env | {"HYDRA_HOST_FILE": str(file)})
-    variable = "OMPI_MCA_orte_default_hostfile"
-    of_open_mpi = find_allocation(lambda: OPEN_MPI_4, env | {variable: str(file)})
 
     assert hosts_and_slots(of_hydra) == {"own": 1}
-    assert hosts_and_slots(of_open_mpi) == {"scheduled": 1}
+    assert hosts_and_slots(find_allocation(lambda: OPEN_MPI, env)) == {"scheduled": 1}
 
 
 @pytest.mark.parametrize("variable", ["I_MPI_HYDRA_HOST_FILE", "HYDRA_HOST_FILE"])

@@ -49,6 +49,22 @@ def test_each_bare_name_adds_a_slot(names: list[str]) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "slots", "family"),
+    [("a slots=2\na\nb slots=1\na", 4, "openmpi"), ("a:2\na\nb\na:3", 6, "mpich")],
+)
+def test_a_bare_name_adds_a_slot_to_a_number(
+    tmp_path: Path, text: str, slots: int, family: str
+) -> None:
+    (tmp_path / "hosts").write_text(text)
+
+    cluster = read_hostfile(tmp_path / "hosts")
+
+    assert (cluster.hosts, cluster.slots) == (("a", "b"), (slots, 1))
+    assert "a" not in cluster.bare_hosts
+    assert cluster.given == GivenHosts(tmp_path / "hosts", family)
+
+
 @given(st.text(max_size=60))
 def test_any_text_is_a_cluster_or_one_error_that_names_the_file(text: str) -> None:
     try:
@@ -218,7 +234,7 @@ def test_host_of_no_slots_is_none_of_the_hosts(tmp_path: Path) -> None:
         ("a slots=4 max_slots=2", "slots=4 is more than max_slots=2"),
         ("a slots=2\n\na slots=2", "hosts:3: host 'a' is named again"),
         ("a\na slots=2", "hosts:2: host 'a' is named again"),
-        ("a:2\na", "hosts:2: host 'a' is named again"),
+        ("a slots=2\na:2", "hosts:2: host 'a' is named again"),
         ("a slots=2 binding=core", "hosts:1: unknown form"),
         ("a cores=2", "hosts:1: unknown form 'a cores=2'; expected 'HOST', 'HOST slots=N'"),
         ("a b", "hosts:1: unknown form"),

@@ -149,7 +149,7 @@ def test_hosts_of_an_instance_have_a_slot_for_each_core(
 ) -> None:
     answering(monkeypatch, tmp_path, json.dumps(RESOURCES))
 
-    cluster = find_allocation(lambda: ("", 0))
+    cluster = find_allocation(lambda: "")
 
     assert cluster is not None
     assert dict(zip(cluster.hosts, cluster.slots, strict=True)) == {
@@ -169,7 +169,7 @@ def test_an_instance_that_does_not_answer_is_one_line(
     answering(monkeypatch, tmp_path, "", code=1)
 
     with pytest.raises(InputError, match="flux resource R --states=up: exit code 1"):
-        find_allocation(lambda: ("", 0))
+        find_allocation(lambda: "")
 
 
 def test_programs_on_other_hosts_go_past_the_scheduler(

@@ -22,7 +22,13 @@ PLACEMENT = Placement(CLUSTER.hosts, np.array([0, 1, 1, 0]), "given")
 
 @pytest.fixture(autouse=True)
 def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("I_MPI_HYDRA_BOOTSTRAP", "HYDRA_LAUNCHER", "SLURM_JOB_ID", "SLURM_HET_SIZE"):
+    for name in (
+        "I_MPI_PERHOST",
+        "I_MPI_HYDRA_BOOTSTRAP",
+        "HYDRA_LAUNCHER",
+        "SLURM_JOB_ID",
+        "SLURM_HET_SIZE",
+    ):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -47,6 +53,27 @@ def test_pinning_is_left_to_the_user(tmp_path: Path) -> None:
     command = INTEL.prepare_command(spec, tmp_path)
 
     assert command == ["/m", "-machinefile", str(file_in(command)), "-n", "4", "p"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables"), [(("-ppn", "1"), {}), ((), {"I_MPI_PERHOST": "1"})]
+)
+def test_ranks_that_the_user_spreads_are_not_given_by_lines(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    variables: dict[str, str],
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    own = INTEL.prepare_command(LaunchSpec(("p",), 4, CLUSTER, launcher_args=arguments), tmp_path)
+    placed = INTEL.prepare_command(
+        LaunchSpec(("p",), 4, CLUSTER, PLACEMENT, launcher_args=arguments), tmp_path
+    )
+
+    assert own == ["/m", "-f", own[2], "-n", "4", *arguments, "p"]
+    assert file_in(placed).read_text() == "h0:1\nh1:2\nh0:1\n"
 
 
 def test_users_of_hosts_stand_before_them(tmp_path: Path) -> None:

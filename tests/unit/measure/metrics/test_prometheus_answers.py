@@ -363,6 +363,28 @@ def test_no_error_of_a_source_shows_its_password(kind: str) -> None:
     assert "secret" not in str(failed.value)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"Content-Length: some\r\n\r\n[1]",
+        b"Content-Length: 900\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n[1]\r\n0\r\n\r\n",
+    ],
+)
+def test_length_that_does_not_count_is_passed_over(answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer_once, args=(listener, answer), daemon=True)
+        thread.start()
+        assert fetch_json(f"http://127.0.0.1:{listener.getsockname()[1]}") == [1]
+    thread.join()
+
+
+def answer_once(listener: socket.socket, answer: bytes) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\n" + answer)
+
+
 def test_headers_are_those_that_the_user_wrote(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("secret\n")
 
