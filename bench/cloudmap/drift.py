@@ -47,7 +47,7 @@ class Round(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="one round of a smaller cg")
+    parser.add_argument("--short", action="store_true", help="one round of a smaller cg on 4 hosts")
     parser.add_argument("--minutes", type=float, help="length of the series; default: 60")
     parser.add_argument("--every", type=float, default=0, help="minutes from round to round")
     parser.add_argument("--slower", type=float, default=1, help="divides the lab's rates")
@@ -57,8 +57,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = SHORT if options.short else PROGRAMS["cg"]
+        hosts = 4 if options.short else None
         traffic = traced_here(program, folder / "cg.traffic.npz")
-        with Lab.up(changing_lab(minutes).slower(options.slower)) as lab:
+        with Lab.up(changing_lab(minutes).slower(options.slower), hosts=hosts) as lab:
             lengths_s = {"length_s": 60 * minutes, "every_s": 60 * options.every}
             rounds = list(in_lab(lab, program, traffic, folder, **lengths_s))
         title = f"{program.num_ranks} ranks, in the lab, {minutes:g} min on drift"

@@ -55,8 +55,9 @@ def main() -> None:
     options = parsed()
     console = Console(width=150)
     tables = []
+    hosts = 4 if options.short else None
     for scenario in options.scenario:
-        with Lab.up(scenario) as lab, tempfile.TemporaryDirectory() as work:
+        with Lab.up(scenario, hosts=hosts) as lab, tempfile.TemporaryDirectory() as work:
             folder = Path(work)
             more = ["--contention"] if options.contention else []
             network = probed(lab, folder / "cloud.net.npz", *more)
@@ -79,7 +80,7 @@ def parsed() -> argparse.Namespace:
     choices = (*PROGRAMS, *PACKAGED_CODES)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--short", action="store_true", help="a small cg on two-racks, 2 methods, 2 runs"
+        "--short", action="store_true", help="small cg on two-racks, 4 hosts, 2 methods"
     )
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument(

@@ -80,7 +80,9 @@ def measured_anew(
         traffic_of: dict[str, fl.Traffic] = {}
         for scenario in options.scenario:
             for draw in range(options.draws):
-                with Lab.up(running.drawn(scenario, draw).slower(options.slower)) as lab:
+                with Lab.up(
+                    running.drawn(scenario, draw).slower(options.slower), hosts=options.hosts
+                ) as lab:
                     for series in measured_in(lab, options, traffic_of, folder, clock):
                         if options.keep is not None:
                             keep(options.keep, series)
@@ -120,7 +122,9 @@ def measured_in(
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="cg on two-racks, 8 ranks, 3 runs")
+    parser.add_argument(
+        "--short", action="store_true", help="8 ranks of cg on two-racks, 4 hosts, 3 runs"
+    )
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=running.PROGRAMS)
     parser.add_argument("--draws", type=int, help="of each scenario")
@@ -151,6 +155,7 @@ def parsed() -> argparse.Namespace:
     options.scenario = options.scenario or list(SCENARIOS[:1] if options.short else SCENARIOS)
     options.program = options.program or list(running.PROGRAMS)[: 1 if options.short else None]
     options.slower = options.slower or 1.0
+    options.hosts = 4 if options.short else None
     options.ranks = 8 if options.short else running.NUM_RANKS
     options.draws = options.draws or (1 if options.short else DRAWS)
     options.number = options.number or (3 if options.short else NUMBER)

@@ -24,16 +24,33 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kept_tables import add_tables_option, write_tables
 
+SHORT_SCENARIO = """
+name = "four-hosts"
+hosts = 4
+slots = 4
+nic = "1Gbit/s"
+order_seed = 7
+
+[racks]
+count = 2
+uplink = "200Mbit/s"
+"""
+"""`two-racks` with half of its hosts."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="8 ranks, a run of each method")
+    parser.add_argument("--short", action="store_true", help="4 hosts, 8 ranks, one run of each")
     parser.add_argument("--repeats", type=int, help="runs of each method; default: 5")
     add_tables_option(parser)
     options = parser.parse_args()
     repeats = options.repeats or (1 if options.short else 5)
-    more = ["--np", "8"] if options.short else []
     with tempfile.TemporaryDirectory() as folder:
+        more = []
+        if options.short:
+            scenario = Path(folder) / "four-hosts.toml"
+            scenario.write_text(SHORT_SCENARIO)
+            more = ["--np", "8", "--scenario", str(scenario)]
         words = ["demo", "--json", "--repeats", str(repeats), *more]
         command = [
             sys.executable,

@@ -105,7 +105,9 @@ def main() -> None:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="a smaller cg on two-racks, one round")
+    parser.add_argument(
+        "--short", action="store_true", help="small cg on two-racks, 4 hosts, one round"
+    )
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=CHOICES, help="repeatable")
     parser.add_argument("--repeats", type=int, help="rounds of each row; default: 20")
@@ -118,6 +120,7 @@ def parsed() -> argparse.Namespace:
     options.scenario = options.scenario or (["two-racks"] if options.short else [*SCENARIOS])
     options.program = options.program or (["cg"] if options.short else [*PROGRAM_NAMES])
     options.repeats = options.repeats or (1 if options.short else 20)
+    options.hosts = options.hosts or (4 if options.short else None)
     return options
 
 

@@ -61,8 +61,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         # That the benchmark works is shown without any packaged code.
         programs = {"cg": SHORT} if options.short else packaged_codes(Path(folder), options.code)
+        hosts = 4 if options.short else None
         for scenario in options.scenario:
-            with Lab.up(Scenario.load(scenario).slower(options.slower)) as lab:
+            with Lab.up(Scenario.load(scenario, hosts).slower(options.slower)) as lab:
                 for name in programs:
                     cells = tried(lab, programs[name], options)
                     rows.add_row(scenario, name, *cells)
@@ -73,7 +74,9 @@ def main() -> None:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="cg on two-racks, 2 placements, a run")
+    parser.add_argument(
+        "--short", action="store_true", help="cg on two-racks, 4 hosts, 2 placements"
+    )
     parser.add_argument("--scenario", action="append", help="instead of both; repeatable")
     parser.add_argument(
         "--code", action="append", choices=PACKAGED_CODES, help="instead of all; repeatable"
