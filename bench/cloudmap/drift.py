@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from programs import PROGRAMS, command_of, probed, timed, traced_here
+from programs import PROGRAMS, SHORT, Program, command_of, probed, timed, traced_here
 from rich.console import Console
 from rich.table import Table
 
@@ -47,7 +47,7 @@ class Round(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="one round")
+    parser.add_argument("--short", action="store_true", help="one round of a smaller cg on 4 hosts")
     parser.add_argument("--minutes", type=float, help="length of the series; default: 60")
     parser.add_argument("--every", type=float, default=0, help="minutes from round to round")
     parser.add_argument("--slower", type=float, default=1, help="divides the lab's rates")
@@ -56,17 +56,26 @@ def main() -> None:
     console = Console(width=150)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        traffic = traced_here("cg", PROGRAMS["cg"].num_ranks, folder / "cg.traffic.npz")
-        with Lab.up(changing_lab(minutes).slower(options.slower)) as lab:
-            rounds = list(in_lab(lab, traffic, 60 * minutes, 60 * options.every, folder))
-        console.print(table(f"in the lab, {minutes:g} min on drift", rounds))
+        program = SHORT if options.short else PROGRAMS["cg"]
+        hosts = 4 if options.short else None
+        traffic = traced_here(program, folder / "cg.traffic.npz")
+        with Lab.up(changing_lab(minutes).slower(options.slower), hosts=hosts) as lab:
+            lengths_s = {"length_s": 60 * minutes, "every_s": 60 * options.every}
+            rounds = list(in_lab(lab, program, traffic, folder, **lengths_s))
+        title = f"{program.num_ranks} ranks, in the lab, {minutes:g} min on drift"
+        console.print(table(title, rounds))
 
 
 def in_lab(
-    lab: Lab, traffic: fl.Traffic, length_s: float, every_s: float, folder: Path
+    lab: Lab,
+    program: Program,
+    traffic: fl.Traffic,
+    folder: Path,
+    *,
+    length_s: float,
+    every_s: float,
 ) -> Iterable[Round]:
     """Rounds until the time is over, at least one; each measures the network anew."""
-    program = PROGRAMS["cg"]
     started_s = time.monotonic()
     first = probed(lab, folder / "first.net.npz")
     for index in itertools.count():
@@ -109,7 +118,7 @@ def changing_lab(minutes: float) -> Scenario:
 
 def table(title: str, rounds: list[Round]) -> Table:
     """A row per round, then the means and the ratios to the launcher's placement."""
-    result = Table(title=f"cg, 32 ranks, {title}: time of each run in s")
+    result = Table(title=f"cg, {title}: time of each run in s")
     for column in ("after", *SERIES):
         result.add_column(column, justify="right")
     for one in rounds:

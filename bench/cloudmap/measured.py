@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from candidates import CHOICES, alike, candidates
 from packaged_codes import PACKAGED_CODES, packaged_codes
-from programs import PROGRAMS, Program, command_of, probed, timed, traced
+from programs import PROGRAMS, SHORT, Program, command_of, probed, timed, traced
 from rich.console import Console
 from rich.table import Table
 
@@ -55,13 +55,15 @@ def main() -> None:
     options = parsed()
     console = Console(width=150)
     tables = []
+    hosts = 4 if options.short else None
     for scenario in options.scenario:
-        with Lab.up(scenario) as lab, tempfile.TemporaryDirectory() as work:
+        with Lab.up(scenario, hosts=hosts) as lab, tempfile.TemporaryDirectory() as work:
             folder = Path(work)
             more = ["--contention"] if options.contention else []
             network = probed(lab, folder / "cloud.net.npz", *more)
             made = packaged_codes(folder, [one for one in PACKAGED_CODES if one in options.program])
-            for name, program in (PROGRAMS | made).items():
+            shortened = {"cg": SHORT} if options.short else {}
+            for name, program in (PROGRAMS | shortened | made).items():
                 if name not in options.program:
                     continue
                 if not program.is_here:
@@ -77,7 +79,9 @@ def main() -> None:
 def parsed() -> argparse.Namespace:
     choices = (*PROGRAMS, *PACKAGED_CODES)
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="cg on two-racks, two methods, 2 runs")
+    parser.add_argument(
+        "--short", action="store_true", help="small cg on two-racks, 4 hosts, 2 methods"
+    )
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument(
         "--program", action="append", choices=choices, help="instead of all; repeatable"

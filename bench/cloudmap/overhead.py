@@ -43,13 +43,13 @@ def table_2(short: bool) -> Figures:
     rows: Figures = []
     for num_hosts, paper_s in list(PAPER_PROFILE_S.items())[: 1 if short else None]:
         for name, options in list(PROBES.items())[: 1 if short else None]:
-            repeats = 2 if short else (10 if name == "by default" else 2)
+            repeats = 1 if short else (10 if name == "by default" else 2)
             times_s, samples = profile(num_hosts, repeats, options)
             title = f"profiling {num_hosts} instances, {name} ({samples} a pair)"
             rows.append(figure(title, "s", times_s, paper_s))
     for num_ranks, paper_s in PAPER_MAPPING_S.items():
         for method in ("scotch", "scotch-best"):
-            times_s = map_ranks(num_ranks, method, 2 if short else 10)
+            times_s = map_ranks(num_ranks, method, 1 if short else 10)
             rows.append(figure(f"mapping {num_ranks} tasks, {method}", "s", times_s, paper_s))
     return rows
 

@@ -72,6 +72,9 @@ PROGRAMS = {
     ),
 }
 
+SHORT = Program(("cg", "--size", "7000", "--systems", "1"), num_ranks=8)
+"""Shows that a benchmark works: it takes no longer than its start."""
+
 
 def traced(lab: Lab, program: Program, folder: Path) -> fl.Traffic:
     """The traffic of one traced run in a folder of the program."""
@@ -81,12 +84,13 @@ def traced(lab: Lab, program: Program, folder: Path) -> fl.Traffic:
     return fl.Traffic.load(file)
 
 
-def traced_here(program: str, num_ranks: int, file: Path) -> fl.Traffic:
+def traced_here(program: Program, file: Path) -> fl.Traffic:
     """The traffic of a traced run on this machine: it does not depend on where ranks are."""
-    command = [sys.executable, "-m", "fairlead", "trace", "-n", str(num_ranks), "-o", str(file)]
+    words = ["trace", "-n", str(program.num_ranks), "-o", str(file)]
+    command = [sys.executable, "-m", "fairlead", *words]
     launcher = ["--launcher-args=--oversubscribe --mca mpi_yield_when_idle 1"]
     subprocess.run(
-        [*command, *launcher, "--", *PROGRAMS[program].argv],
+        [*command, *launcher, "--", *program.argv],
         check=True,
         stdout=subprocess.DEVNULL,
         cwd=file.parent,

@@ -43,13 +43,13 @@ HOSTS = ("host0", "host1")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="3 rounds of 2000 calls")
+    parser.add_argument("--short", action="store_true", help="a round of 1200 calls")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--calls", type=int, default=200_000)
     parser.add_argument("--bytes", type=int, nargs="+", default=[64, 16384])
     options = parser.parse_args()
     if options.short:
-        options.rounds, options.calls, options.bytes = 3, 2000, [64]
+        options.rounds, options.calls, options.bytes = 1, 1200, [64]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program, loop = built(folder)

@@ -318,14 +318,14 @@ class Tally:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="3 cases a row, one noise, cheap ways")
+    parser.add_argument("--short", action="store_true", help="a case a row, one noise, cheap ways")
     parser.add_argument("--cases", type=int, default=40, help="per row and method")
     parser.add_argument("--hosts", type=int, default=8, help="an even number")
     parser.add_argument("--method", action="append", help="default: scotch-best and optimize")
     parser.add_argument("--objective", choices=OBJECTIVES, default=DEFAULT_OBJECTIVE)
     parser.add_argument("--way", action="append", choices=WAYS, help="default: all")
     options = parser.parse_args()
-    num_cases = 3 if options.short else options.cases
+    num_cases = 1 if options.short else options.cases
     methods = options.method or (["scotch-best"] if options.short else ["scotch-best", "optimize"])
     ways = options.way or (["as measured", "groups"] if options.short else list(WAYS))
     console = Console(width=140)

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-import running
 from rich.table import Table
 from series import Series
 
@@ -80,7 +79,7 @@ def judge(series: Series, *, pairs_only: bool, seed: int) -> Row:
 def table(rows: Iterable[Row], title: str) -> Table:
     """A row per series, then the means of those that count and of all."""
     rows = list(rows)
-    result = Table(title=f"Kendall's tau with the measured time, {running.NUM_RANKS} ranks{title}")
+    result = Table(title=f"Kendall's tau with the measured time, {title}")
     for column in ("cloud", "program", "placements", "runs", "time, s", "runs with runs", *COSTS):
         result.add_column(column, no_wrap=True)
     for row in rows:

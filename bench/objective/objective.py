@@ -62,7 +62,7 @@ def print_table(
         judging.judge(series, pairs_only=options.pairs_only, seed=options.seed)
         for series in all_series
     ]
-    title = ", interleaved runs"
+    title = f"{options.ranks} ranks, interleaved runs"
     if options.pairs_only:
         title += ", pairs only"
     if options.kept is None:
@@ -80,7 +80,9 @@ def measured_anew(
         traffic_of: dict[str, fl.Traffic] = {}
         for scenario in options.scenario:
             for draw in range(options.draws):
-                with Lab.up(running.drawn(scenario, draw).slower(options.slower)) as lab:
+                with Lab.up(
+                    running.drawn(scenario, draw).slower(options.slower), hosts=options.hosts
+                ) as lab:
                     for series in measured_in(lab, options, traffic_of, folder, clock):
                         if options.keep is not None:
                             keep(options.keep, series)
@@ -99,10 +101,10 @@ def measured_in(
         network = running.shaped(lab.topology())
     else:
         network = running.probed(lab, folder, shlex.split(options.probe_options))
-    cluster = fl.Cluster.uniform(lab.hosts, running.NUM_RANKS // len(lab.hosts))
+    cluster = fl.Cluster.uniform(lab.hosts, options.ranks // len(lab.hosts))
     for program in options.program:
         if program not in traffic_of:
-            traffic_of[program] = running.traced(lab, program, folder)
+            traffic_of[program] = running.traced(lab, program, folder, options.ranks)
         traffic = traffic_of[program]
         chosen = placements.differing(traffic, network, cluster, options.number, options.seed)
         times_s = running.measured(
@@ -120,7 +122,9 @@ def measured_in(
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="cg on two-racks, 3 placements, 1 run")
+    parser.add_argument(
+        "--short", action="store_true", help="8 ranks of cg on two-racks, 4 hosts, 3 runs"
+    )
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=running.PROGRAMS)
     parser.add_argument("--draws", type=int, help="of each scenario")
@@ -151,6 +155,8 @@ def parsed() -> argparse.Namespace:
     options.scenario = options.scenario or list(SCENARIOS[:1] if options.short else SCENARIOS)
     options.program = options.program or list(running.PROGRAMS)[: 1 if options.short else None]
     options.slower = options.slower or 1.0
+    options.hosts = 4 if options.short else None
+    options.ranks = 8 if options.short else running.NUM_RANKS
     options.draws = options.draws or (1 if options.short else DRAWS)
     options.number = options.number or (3 if options.short else NUMBER)
     options.repeats = options.repeats or (1 if options.short else REPEATS)

@@ -36,6 +36,11 @@ LENGTH = re.compile(rb"(?i)\r\ncontent-length: (\d+)")
 NODES_OF_ROUTER = 2
 LINK_BPS = 9.375e9
 NODES_OF_QUERY = 16  # 256 routes, as ORACLE's 0.27 s
+ROUNDS, SHORT_ROUNDS = 64, 8
+"""Samples of each link."""
+
+EVERY_S = 10.0
+"""How often `fairlead oracle serve` reads sources."""
 
 
 def torus(*sizes: int) -> Topology:
@@ -49,12 +54,12 @@ class Everything(MetricSource):
 
     name = "everything"
 
-    def __init__(self, sizes: tuple[int, ...]):
+    def __init__(self, sizes: tuple[int, ...], rounds: int):
         self.ports = [port_name(place, way) for place in np.ndindex(*sizes) for way in DIRECTIONS]
-        self.at_s = time.time() - 640
+        self.at_s = time.time() - EVERY_S * rounds
 
     def read(self, now_s: float, window_s: float) -> list[Series]:
-        self.at_s = min(self.at_s + 10, now_s)
+        self.at_s = min(self.at_s + EVERY_S, now_s)
         at = np.array([self.at_s])
         return [
             Series(name, True, quantity, at, np.array([share * self.at_s]))
@@ -67,7 +72,7 @@ class Everything(MetricSource):
 
 
 def filled(*sizes: int, rounds: int) -> Oracle:
-    oracle = Oracle(torus(*sizes), [Everything(sizes)])
+    oracle = Oracle(torus(*sizes), [Everything(sizes, rounds)])
     for _ in range(rounds):
         oracle.collector.read_all()
     return oracle
@@ -86,11 +91,12 @@ def timed(work: Callable[[], object], repeats: int) -> str:
 
 def in_process(short: bool) -> None:
     """Times and memory without HTTP."""
-    sizes = (10, 10, 10) if short else (25, 10, 20)
+    sizes, rounds = ((10, 10, 10), SHORT_ROUNDS) if short else ((25, 10, 20), ROUNDS)
     before_s = time.perf_counter()
-    oracle = filled(*sizes, rounds=64)
+    oracle = filled(*sizes, rounds=rounds)
     hosts = oracle.topology.hosts
-    print(f"torus of {len(hosts)} nodes, {oracle.topology.links.num_links} links, 64 samples each,")
+    num_links = oracle.topology.links.num_links
+    print(f"torus of {len(hosts)} nodes, {num_links} links, {rounds} samples each,")
     print(f"  filled in {time.perf_counter() - before_s:.1f} s")
     spread = hosts[:: len(hosts) // NODES_OF_QUERY][:NODES_OF_QUERY]
     thousand = hosts[:: len(hosts) // 1000][:1000]
@@ -103,7 +109,7 @@ def in_process(short: bool) -> None:
         ask(spread)
 
     ask(spread)
-    few, many = (20, 3) if short else (1000, 20)
+    few, many, mappings = (20, 3, 3) if short else (1000, 20, 100)
     print(f"STALLS of 256 routes: {timed(lambda: ask(spread), few)}")
     print(f"STALLS of all pairs of 1000 nodes: {timed(lambda: ask(thousand), many)} (limit: 1 s)")
     for method in ("oracle", "scotch-best", "geometric", "optimize"):
@@ -112,7 +118,7 @@ def in_process(short: bool) -> None:
             method=method, window_s=600,
             coordinates_of_task=task_coordinates(),
         )  # fmt: skip
-        took = timed(partial(remap, oracle, asked), max(few // 10, 20))
+        took = timed(partial(remap, oracle, asked), mappings)
         print(f"map of 64 tasks by {method}: {took} (limit: 12 ms)")
     print(f"a round of reads and the first answer after it: {timed(read_and_ask, many)}")
     most_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -201,10 +207,10 @@ def by_http(seconds: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="of each row by HTTP")
-    parser.add_argument("--short", action="store_true", help="a smaller torus, a second a row")
+    parser.add_argument("--short", action="store_true", help="a smaller torus, 0.3 s a row")
     options = parser.parse_args()
     in_process(options.short)
-    by_http(1.0 if options.short else options.seconds)
+    by_http(0.3 if options.short else options.seconds)
 
 
 if __name__ == "__main__":

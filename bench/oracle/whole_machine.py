@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from service import NODES_OF_QUERY, Everything, torus
+from service import EVERY_S, NODES_OF_QUERY, ROUNDS, SHORT_ROUNDS, Everything, torus
 
 from fairlead.watch.oracle import Answer, Oracle, Question
 
@@ -28,28 +28,26 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kept_tables import add_tables_option, write_tables
 
-ROUNDS = 64
 QUERY_LIMIT_S = 5e-3
-EVERY_S = 10.0
-"""How often `fairlead oracle serve` reads sources."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--short", action="store_true", help="2000 nodes, and fewer repeats")
+    parser.add_argument("--short", action="store_true", help="2000 nodes, less of the rest")
     add_tables_option(parser)
     options = parser.parse_args()
     sizes, repeats = ((10, 10, 10), 20) if options.short else ((24, 24, 24), 1000)
-    source = Everything(sizes)
+    rounds = SHORT_ROUNDS if options.short else ROUNDS
+    source = Everything(sizes, rounds)
     oracle = Oracle(torus(*sizes), [source])
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         oracle.collector.read_all()
     hosts, links = oracle.topology.hosts, oracle.topology.links
     spread = tuple(hosts[:: len(hosts) // NODES_OF_QUERY][:NODES_OF_QUERY])
 
     table = Table(
         box=None,
-        title=f"{len(hosts):,} nodes, {links.num_links:,} links, {ROUNDS} samples each",
+        title=f"{len(hosts):,} nodes, {links.num_links:,} links, {rounds} samples each",
     )
     for heading in ("what", "here", "limit"):
         table.add_column(heading)

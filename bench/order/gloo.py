@@ -15,11 +15,12 @@ Printed are the time by name, and of the others the ratio to it: the median of t
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import random
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def main() -> None:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="a step on 4 hosts, 2 rounds of 1 MiB")
+    parser.add_argument("--short", action="store_true", help="a step on 3 hosts, a round of 1 MiB")
     parser.add_argument("--cloud", action="append", choices=CLOUDS, help="instead of all")
     parser.add_argument("--work", action="append", choices=PATTERNS, help="instead of all")
     parser.add_argument("--rounds", type=int, help="of each cloud and work; default: 12")
@@ -78,10 +79,10 @@ def parsed() -> argparse.Namespace:
     options = parser.parse_args()
     options.cloud = options.cloud or (["two-racks"] if options.short else [*CLOUDS])
     options.work = options.work or (["ddp-step"] if options.short else [*PATTERNS])
-    options.rounds = options.rounds or (2 if options.short else 12)
+    options.rounds = options.rounds or (1 if options.short else 12)
     options.mib = options.mib or (1 if options.short else 4)
     options.tried = 2 if options.short else NUM_TRIED
-    options.hosts = 4 if options.short else None
+    options.hosts = 3 if options.short else None
     return options
 
 
@@ -95,18 +96,17 @@ def cells(lab: Lab, python: str, work: str, options: argparse.Namespace) -> list
     by_name = sorted(lab.hosts)
     draw = random.Random(f"{lab.name} {work}")
     tried = [draw.sample(by_name, len(by_name)) for _ in range(options.tried)]
-    tried_s = run_ranks(lab, python, work, tried, options.mib)
-    best = tried[int(np.argmin(tried_s))]
-
-    turns: list[tuple[str, list[str]]] = []
-    for number in range(options.rounds):
-        drawn = draw.sample(by_name, len(by_name))
-        orders = (by_name, drawn, best, ordering["hosts"])
-        each = [*zip(("by name", *COMPARED), orders, strict=True)]
-        # Who begins alternates, so that a trend favours none.
-        turns += each[number % 4 :] + each[: number % 4]
+    with started_ranks(lab, python, work, options.mib) as ranks:
+        best = tried[int(np.argmin(times_s(ranks, tried)))]
+        turns: list[tuple[str, list[str]]] = []
+        for number in range(options.rounds):
+            drawn = draw.sample(by_name, len(by_name))
+            orders = (by_name, drawn, best, ordering["hosts"])
+            each = [*zip(("by name", *COMPARED), orders, strict=True)]
+            # Who begins alternates, so that a trend favours none.
+            turns += each[number % 4 :] + each[: number % 4]
+        turns_s = times_s(ranks, [order for _, order in turns])
     seconds: dict[str, list[float]] = {kind: [] for kind in ("by name", *COMPARED)}
-    turns_s = run_ranks(lab, python, work, [order for _, order in turns], options.mib)
     for (kind, _), time_s in zip(turns, turns_s, strict=True):
         seconds[kind].append(time_s)
     names_s = np.array(seconds["by name"])
@@ -128,25 +128,35 @@ def order_hosts(lab: Lab, pattern: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def run_ranks(
-    lab: Lab, python: str, work: str, orders: Sequence[list[str]], mib: int
-) -> list[float]:
-    """Time of the work in each order, in seconds; one process on each host for all of them."""
-    request = {"work": work, "orders": orders, "size_bytes": mib << 20, "port": FIRST_PORT}
-    running = []
+@contextlib.contextmanager
+def started_ranks(
+    lab: Lab, python: str, work: str, mib: int
+) -> Iterator[dict[str, subprocess.Popen[str]]]:
+    """One process on each host for all orders, as importing torch takes seconds."""
+    request = {"work": work, "size_bytes": mib << 20, "port": FIRST_PORT}
+    ranks = {}
     for host in lab.hosts:
         words = json.dumps({**request, "host": host})
         command = ["env", "GLOO_SOCKET_IFNAME=eth0", python, str(WORKER), words]
-        process = subprocess.Popen(lab.command(command, host), stdout=subprocess.PIPE, text=True)
-        running.append(process)
-    printed = [process.communicate()[0] for process in running]
-    if any(process.returncode for process in running):
+        ranks[host] = subprocess.Popen(
+            lab.command(command, host), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+    yield ranks
+    for process in ranks.values():
+        process.communicate()
+    if any(process.returncode for process in ranks.values()):
         raise SystemExit("the ranks failed")
-    times_s = {}
-    for line in "".join(printed).splitlines():
-        found = json.loads(line)
-        times_s[found["turn"]] = found["seconds"]
-    return [times_s[turn] for turn in range(len(orders))]
+
+
+def times_s(ranks: Mapping[str, subprocess.Popen[str]], orders: Sequence[list[str]]) -> list[float]:
+    """Time of the work in each order, in seconds."""
+    for process in ranks.values():
+        print(json.dumps(orders), file=process.stdin, flush=True)
+    # The first host of an order has rank 0.
+    lines = [ranks[order[0]].stdout.readline() for order in orders]
+    if not all(lines):
+        raise SystemExit("the ranks failed")
+    return [float(line) for line in lines]
 
 
 if __name__ == "__main__":

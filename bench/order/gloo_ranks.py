@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One host of bench/order/gloo.py: a work of torch by gloo in each order, one after the other.
 
-Runs under any Python with torch. For each order it makes a process group whose ranks follow the
-order, and times the work in it once the connections have been used; the last rank to end counts.
-Rank 0 prints a line for each.
+Runs under any Python with torch. Reads lists of orders, one a line. For each order it makes a
+process group whose ranks follow the order, and times the work in it once the connections have been
+used; the last rank to end counts. Rank 0 prints its seconds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ BATCH = 8
 def main() -> None:
     request = json.loads(sys.argv[1])
     torch.set_num_threads(1)
-    for turn, order in enumerate(request["orders"]):
+    all_orders = (order for line in sys.stdin for order in json.loads(line))
+    for turn, order in enumerate(all_orders):
         rank = order.index(request["host"])
         place = f"tcp://{order[0]}:{request['port'] + turn}"
         dist.init_process_group(
@@ -40,7 +41,7 @@ def main() -> None:
         dist.all_reduce(torch.ones(1 << 18))
         seconds = timed(work)
         if rank == 0:
-            print(json.dumps({"turn": turn, "seconds": seconds}), flush=True)
+            print(seconds, flush=True)
         # DistributedDataParallel keeps the group, whose threads may hang at the end of the process.
         del work
         gc.collect()

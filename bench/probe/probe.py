@@ -24,10 +24,10 @@ PAPER_S = {8: 0.69, 32: 1.67}
 
 
 def main() -> None:
-    parser = parser_of(__doc__, short="2 repeats, 8 hosts, quick and pairwise only")
+    parser = parser_of(__doc__, short="1 repeat, 8 hosts, quick and pairwise only")
     parser.add_argument("--repeats", type=int, default=10)
     options = parsed(parser)
-    repeats = 2 if options.short else options.repeats
+    repeats = 1 if options.short else options.repeats
     scenarios = ["pairwise"] if options.short else options.scenarios
     print_times((8,) if options.short else tuple(PAPER_S), scenarios, repeats)
     print_accuracy("quick", scenarios, repeats)

@@ -48,7 +48,7 @@ def main() -> None:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="flat, 4 hosts, one round")
+    parser.add_argument("--short", action="store_true", help="flat, 4 hosts, one round of 16 steps")
     parser.add_argument("--scenario", action="append", help="instead of pairwise and flat")
     parser.add_argument("--even", action="store_true", help="only without a degraded pair")
     parser.add_argument("--hosts", type=int, help="default: the scenario's")
@@ -61,8 +61,8 @@ def parsed() -> argparse.Namespace:
     options = parser.parse_args()
     options.scenario = options.scenario or ["pairwise", "flat"]
     if options.short:
-        options.scenario, options.hosts, options.rounds, options.steps = ["flat"], 4, 1, 40
-        options.after = 1.5
+        options.scenario, options.hosts, options.rounds, options.steps = ["flat"], 4, 1, 16
+        options.after = 0.5
     return options
 
 

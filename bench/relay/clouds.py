@@ -14,14 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from fairlead.act import mpi_builds
-from fairlead.act.launch import LaunchSpec, detect
-from fairlead.act.launch.hostfile import read_hostfile
-from fairlead.act.plan.relay import RELAY_RULES, new_key, write_relay_plan
-from fairlead.act.preload import preload_variables
-from fairlead.act.relay.counters import router_counters
-from fairlead.act.relay.routers import run_routers
-from fairlead.decide.host_paths import MOST_RELAYS, probed_path_table
+from fairlead.act.plan.relay import RELAY_RULES
 from fairlead.lab import Lab
 from fairlead.model.network import Network
 
@@ -31,6 +24,7 @@ from probing import probed
 from running import of_its_own
 
 MPIRUN = {"FAIRLEAD_MPIRUN": "mpirun.openmpi"}
+INSIDE = Path(__file__).with_name("inside.py")
 
 
 def compiled(source: Path, folder: Path) -> Path:
@@ -79,7 +73,7 @@ def run_in(
         "threshold_bytes": threshold_bytes, "is_forced": is_forced, "rule": rule,
         "env": {"LD_PRELOAD": preload} if preload else {},
     }  # fmt: skip
-    command = [sys.executable, str(Path(__file__)), json.dumps(request)]
+    command = [sys.executable, str(INSIDE), json.dumps(request)]
     done = lab.run(command, capture_output=True, text=True, env=os.environ | MPIRUN)
     if done.returncode != 0:
         raise SystemExit(f"{argv[0]} failed:\n{done.stdout}{done.stderr}")
@@ -110,43 +104,3 @@ def repeat_meanwhile(
         finally:
             is_over.set()
         running.result()
-
-
-def _inside(request: dict[str, Any]) -> None:
-    """On the head node."""
-    folder = Path(request["folder"])
-    launcher = detect()
-    hosts = read_hostfile(Path(request["hostfile"]))
-    network = Network.load(folder / "network.net.npz")
-    counters: list[Any] = []
-    if not request["with_relays"]:
-        output = _launched(launcher, hosts, request, request["env"], folder)
-    else:
-        key = new_key()
-        table = probed_path_table(network, MOST_RELAYS[request["rule"]])
-        with run_routers(launcher, network.hosts, key) as routers:
-            write_relay_plan(
-                folder / "plan", network, table, routers, key,
-                threshold_bytes=request["threshold_bytes"], is_forced=request["is_forced"],
-                rule=request["rule"],
-            )  # fmt: skip
-            library = mpi_builds.find(launcher).intercept
-            env = preload_variables({}, library, FAIRLEAD_PLAN=str(folder / "plan"))
-            output = _launched(launcher, hosts, request, env, folder)
-            counters = [router_counters(Path(each.socket).with_name("metrics")) for each in routers]
-    (folder / "result.json").write_text(json.dumps({"output": output, "counters": counters}))
-
-
-def _launched(launcher: Any, hosts: Any, request: dict[str, Any], env: dict[str, str],
-              folder: Path) -> str:  # fmt: skip
-    spec = LaunchSpec(
-        tuple(request["argv"]), request["num_ranks"], hosts, env=env,
-        launcher_args=tuple(request["launcher_args"]),
-    )  # fmt: skip
-    command = launcher.prepare_command(spec, folder)
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return done.stdout
-
-
-if __name__ == "__main__":
-    _inside(json.loads(sys.argv[1]))

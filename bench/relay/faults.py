@@ -12,7 +12,7 @@ least 1 KiB are relayed. In each of its rounds, at a random moment, a router is
 
 A round that does not end within two minutes counts as a hang, and ends the run.
 
-python bench/relay/faults.py     1,000 rounds, some half an hour; --short for 8
+python bench/relay/faults.py     1,000 rounds, some half an hour; --short for 4
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Program:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="8 rounds")
+    parser.add_argument("--short", action="store_true", help="4 rounds, one of each kind")
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--inside", help=argparse.SUPPRESS)
@@ -176,7 +176,7 @@ def main() -> None:
     ):
         routers = LabRouters(lab, Path(name))
         with running(lab, routers, Path(name)) as program:
-            disturb(routers, program, 8 if options.short else options.rounds, options.seed)
+            disturb(routers, program, len(KINDS) if options.short else options.rounds, options.seed)
         routers.end()
 
 

@@ -31,6 +31,9 @@ CLASS_B = ["--size", "75000", "--nonzeros", "13", "--iterations", "25", "--syste
 """One of the 75 iterations of NPB's CG class B, each of which is 25 steps of conjugate gradients.
 Messages are those of NPB: a quarter of the vector on a grid of 4 x 4 ranks, 150,000 bytes."""
 
+SHORT_CG = ["--size", "25000", *CLASS_B[2:]]
+"""As long as a round of the ping-pong."""
+
 
 class Message(NamedTuple):
     """One of CG's own.
@@ -48,7 +51,7 @@ class Message(NamedTuple):
 class Programs(NamedTuple):
     """What runs at the same time, and how often the second one repeats."""
 
-    cg: Path
+    cg: list[str]
     pingpong: Path
     rounds: int
 
@@ -106,9 +109,12 @@ def scenario(num_hosts: int, pairs: str) -> Scenario:
     )  # fmt: skip
 
 
-def experiment(cloud: Scenario, repeats: int, rounds: int, folder: Path) -> Experiment:
-    """All of it, in an emulated cloud."""
-    programs = Programs(*_compiled(folder), rounds)
+def experiment(
+    cloud: Scenario, repeats: int, rounds: int, folder: Path, cg: list[str]
+) -> Experiment:
+    """All of it, in an emulated cloud; `cg` are the arguments of CG."""
+    cg_program, pingpong = _compiled(folder)
+    programs = Programs([str(cg_program), *cg], pingpong, rounds)
     with Lab.up(cloud) as lab:
         probed = measured(lab)
         first = _run(lab, "direct", probed, programs, folder / "calibration")
@@ -166,9 +172,7 @@ def _run(lab: Lab, method: str, network: Network, programs: Programs, work: Path
     options: dict[str, Any] = {"with_relays": method != "direct"}
     if method != "direct":
         options["rule"] = method
-    with repeat_meanwhile(
-        lab, network, [str(programs.cg), *CLASS_B], num_hosts, work / "cg", **options
-    ) as of_cg:
+    with repeat_meanwhile(lab, network, programs.cg, num_hosts, work / "cg", **options) as of_cg:
         argv = [str(programs.pingpong), str(BYTES), str(programs.rounds)]
         result = run_in(lab, network, argv, num_hosts, work / "pingpong", **options)
     pingpong_s, window_s = _pingpong(result["output"], num_hosts, programs.rounds)

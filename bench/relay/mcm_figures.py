@@ -26,8 +26,10 @@ from typing import Any
 
 import numpy as np
 from mcm_experiment import (
+    CLASS_B,
     METHODS,
     PAIRS,
+    SHORT_CG,
     Experiment,
     Message,
     best_legs_s,
@@ -72,7 +74,9 @@ def parsed() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--item", choices=[*ITEMS, "rule"], default="figure-4")
-    parser.add_argument("--short", action="store_true", help="4 hosts, one repeat, two rounds")
+    parser.add_argument(
+        "--short", action="store_true", help="4 hosts, one repeat, one round, less CG"
+    )
     parser.add_argument("--figures", type=Path, help="write the figures there, as JSON")
     parser.add_argument("--measured", type=Path, help="the runs, written where it is missing")
     parser.add_argument("--pairs", choices=list(PAIRS), default="even", help="their rates")
@@ -81,7 +85,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     if options.short:
-        options.hosts, options.repeats, options.rounds = 4, 1, 2
+        options.hosts, options.repeats, options.rounds = 4, 1, 1
     return options
 
 
@@ -90,7 +94,8 @@ def measurement(options: argparse.Namespace) -> Experiment:
         return read_json(options.measured, Experiment)
     with tempfile.TemporaryDirectory() as name:
         cloud = scenario(options.hosts, options.pairs)
-        found = experiment(cloud, options.repeats, options.rounds, Path(name))
+        cg = SHORT_CG if options.short else CLASS_B
+        found = experiment(cloud, options.repeats, options.rounds, Path(name), cg)
     if options.measured is not None:
         write_text(options.measured, found.model_dump_json())
     return found

@@ -78,7 +78,7 @@ def report(options: argparse.Namespace, own_s: dict, sending_s: dict) -> None:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="2 runs of 3 s")
+    parser.add_argument("--short", action="store_true", help="a run of 2 s")
     parser.add_argument("--bytes", type=int, default=1 << 20, help="of a message of either job")
     parser.add_argument("--degraded", type=float, default=0.1, help="h0 -> h1, of the others' rate")
     parser.add_argument("--seconds", type=float, default=10.0, help="of each run")
@@ -86,7 +86,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--slower", type=float, default=10.0, help="divides the scenario's rates")
     options = parser.parse_args()
     if options.short:
-        options.repeats, options.seconds = 2, 3.0
+        options.repeats, options.seconds = 1, 2.0
     return options
 
 

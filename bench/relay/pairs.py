@@ -174,7 +174,7 @@ def table_of_pairs(num_bytes: int, direct_s: np.ndarray, relayed_s: np.ndarray) 
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="3 hosts, 2 runs, 5 rounds")
+    parser.add_argument("--short", action="store_true", help="3 hosts, a run, 2 rounds")
     parser.add_argument("--scenario", default="pairwise")
     parser.add_argument("--degrade", action="store_true", help="h0 -> h1 falls to a tenth first")
     parser.add_argument("--with-cg", action="store_true", help="while cg runs on 16 ranks")
@@ -186,7 +186,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=21)
     options = parser.parse_args()
     if options.short:
-        options.hosts, options.repeats, options.rounds = 3, 2, 5
+        options.hosts, options.repeats, options.rounds = 3, 1, 2
     return options
 
 

@@ -32,7 +32,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "objective"))
 from busy import busy
-from programs import PROGRAMS, Program, command_of, prepared, time_of, timed, traced
+from programs import PROGRAMS, SHORT, Program, command_of, prepared, time_of, timed, traced
 from running import shaped
 
 import fairlead as fl
@@ -92,8 +92,9 @@ def main() -> None:
                     if not CHOICES[name].is_here:
                         console.print(f"{name} is not installed: left out")
                         continue
-                    ranks = options.ranks or CHOICES[name].num_ranks
-                    program = dataclasses.replace(CHOICES[name], num_ranks=ranks)
+                    chosen = SHORT if options.short and name == "cg" else CHOICES[name]
+                    ranks = options.ranks or chosen.num_ranks
+                    program = dataclasses.replace(chosen, num_ranks=ranks)
                     saving_ratio = true_saving(lab, program)
                     row = [*cells(measure(lab, program, options.repeats)), f"{saving_ratio:.0%}"]
                     rows.add_row(scenario, name, *row)
@@ -104,7 +105,9 @@ def main() -> None:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="cg on two-racks, one round")
+    parser.add_argument(
+        "--short", action="store_true", help="small cg on two-racks, 4 hosts, one round"
+    )
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=CHOICES, help="repeatable")
     parser.add_argument("--repeats", type=int, help="rounds of each row; default: 20")
@@ -117,6 +120,7 @@ def parsed() -> argparse.Namespace:
     options.scenario = options.scenario or (["two-racks"] if options.short else [*SCENARIOS])
     options.program = options.program or (["cg"] if options.short else [*PROGRAM_NAMES])
     options.repeats = options.repeats or (1 if options.short else 20)
+    options.hosts = options.hosts or (4 if options.short else None)
     return options
 
 

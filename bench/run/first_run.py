@@ -33,7 +33,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from acting import median_interval
-from levers import MOST_S, PROGRAMS, parsed_cells, parser_of_cells
+from levers import MOST_S, PROGRAMS, SHORT, parsed_cells, parser_of_cells
 from programs import Program, time_of
 
 from fairlead.act.launch import detect
@@ -123,9 +123,10 @@ def parsed() -> argparse.Namespace:
 
 
 def measured(lab: Lab, scenario: str, name: str, options: argparse.Namespace) -> Cell:
-    program, cell = PROGRAMS[name], Cell(scenario, name)
+    cell = Cell(scenario, name)
+    program = SHORT if options.short and name == "cg" else PROGRAMS[name]
     if options.hosts is not None or options.slots is not None:
-        num_ranks = (options.slots or 4) * len(lab.hosts)
+        num_ranks = (options.slots or (2 if options.short else 4)) * len(lab.hosts)
         program = dataclasses.replace(program, num_ranks=num_ranks)
     for number in range(options.rounds):
         for way in in_turn(number):

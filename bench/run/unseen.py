@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import statistics
 import sys
@@ -30,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "objective"))
 from packaged_codes import PACKAGED_CODES, packaged_codes
 from placements import differing
-from programs import Program, command_of, prepared, timed, traced
+from programs import SHORT, Program, command_of, prepared, timed, traced
 from running import shaped
 
 import fairlead as fl
@@ -46,8 +47,6 @@ SCENARIOS = ("two-racks", "pairwise")
 NUM_PLACEMENTS = 20
 NUM_FINALISTS = 3
 SEED = 1
-SHORT = Program(("cg", "--size", "7000", "--systems", "1"), num_ranks=8)
-"""That the benchmark works is shown without any packaged code."""
 
 
 def main() -> None:
@@ -60,9 +59,11 @@ def main() -> None:
     ):
         rows.add_column(heading)
     with tempfile.TemporaryDirectory() as folder:
+        # That the benchmark works is shown without any packaged code.
         programs = {"cg": SHORT} if options.short else packaged_codes(Path(folder), options.code)
+        hosts = 4 if options.short else None
         for scenario in options.scenario:
-            with Lab.up(Scenario.load(scenario).slower(options.slower)) as lab:
+            with Lab.up(Scenario.load(scenario, hosts).slower(options.slower)) as lab:
                 for name in programs:
                     cells = tried(lab, programs[name], options)
                     rows.add_row(scenario, name, *cells)
@@ -74,7 +75,7 @@ def main() -> None:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--short", action="store_true", help="cg on two-racks, 2 placements, 2 runs"
+        "--short", action="store_true", help="cg on two-racks, 4 hosts, 2 placements"
     )
     parser.add_argument("--scenario", action="append", help="instead of both; repeatable")
     parser.add_argument(
@@ -91,7 +92,7 @@ def parsed() -> argparse.Namespace:
     options.scenario = options.scenario or [*SCENARIOS][: 1 if options.short else None]
     options.number = options.number or (2 if options.short else NUM_PLACEMENTS)
     options.first = options.first or (1 if options.short else 2)
-    options.repeats = options.repeats or (2 if options.short else 10)
+    options.repeats = options.repeats or (1 if options.short else 10)
     return options
 
 
@@ -122,6 +123,8 @@ def tried(lab: Lab, program: Program, options: argparse.Namespace) -> list[str]:
 
 
 def format_ratio(ratio: Interval) -> str:
+    if math.isnan(ratio.low):
+        return f"{ratio.value:.2f}"  # one run
     return f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
 
 

@@ -41,7 +41,7 @@ DECISION_KEPT = "decision: reusing that of an earlier run"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="8 hosts, 2 later runs")
+    parser.add_argument("--short", action="store_true", help="4 hosts, 1 later run")
     parser.add_argument("--scenario", default="two-racks")
     parser.add_argument("--hosts", action="append", type=int, help="default: 8 and 32; repeatable")
     parser.add_argument("--repeats", type=int, help="later runs in each cloud; default: 20")
@@ -55,8 +55,8 @@ def main() -> None:
     for heading in ("hosts", "first run", "later, mean", "later, most", "profile held"):
         rows.add_column(heading, justify="right")
     rows.add_column("decision kept", justify="right")
-    repeats = options.repeats or (2 if options.short else 20)
-    for num_hosts in options.hosts or ([8] if options.short else [8, 32]):
+    repeats = options.repeats or (1 if options.short else 20)
+    for num_hosts in options.hosts or ([4] if options.short else [8, 32]):
         with Lab.up(Scenario.load(options.scenario, num_hosts)) as lab:
             rows.add_row(str(num_hosts), *measured(lab, 2 * num_hosts, repeats))
     Console(width=120).print(rows)

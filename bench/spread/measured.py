@@ -99,7 +99,7 @@ def parsed() -> argparse.Namespace:
     options.number = options.number or (3 if options.short else NUMBER)
     options.repeats = options.repeats or (2 if options.short else REPEATS)
     options.hosts = 4 if options.short else HOSTS
-    options.nic = options.nic or ("200Mbit/s" if options.short else NIC)
+    options.nic = options.nic or ("800Mbit/s" if options.short else NIC)
     if options.number < 3 or options.repeats < 2:
         parser.error("at least 3 placements and 2 runs of each are needed")
     return options

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 
 from gains import BASELINES
@@ -74,7 +75,13 @@ def outcomes(
     """Every workload by every reading."""
     for name in workloads:
         for reading in readings:
-            yield outcome(Workload.load(name, rate_per=reading.rate_per), reading, scale)
+            yield outcome_of(name, reading, scale)
+
+
+@functools.cache
+def outcome_of(name: str, reading: Reading, scale: float) -> Outcome:
+    """Results on a workload that comes with Fairlead, which several figures show."""
+    return outcome(Workload.load(name, rate_per=reading.rate_per), reading, scale)
 
 
 def outcome(workload: Workload, reading: Reading, scale: float) -> Outcome:

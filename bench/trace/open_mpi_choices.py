@@ -81,7 +81,7 @@ def chosen(
     runs: Runs, operation: str, num_ranks: int, sizes: Sequence[int]
 ) -> tuple[list[tuple[int, str]], float]:
     """From how many bytes on which algorithm is chosen, and the least overlap."""
-    before = runs.counted("nothing", num_ranks, sizes[0])
+    before = runs.counted_without(num_ranks, sizes[0])
     choices: list[tuple[int, str]] = []
     overlaps = []
     for size in sizes:
@@ -110,6 +110,13 @@ class Runs:
 
     def __init__(self, mpirun: str, program: Path, folder: Path) -> None:
         self._launcher, self._program, self._folder = detect(mpirun), program, folder
+        self._without: dict[int, Matrix] = {}
+
+    def counted_without(self, num_ranks: int, size: int) -> Matrix:
+        """The same without the operation, whichever it is: counted once."""
+        if num_ranks not in self._without:
+            self._without[num_ranks] = self.counted("nothing", num_ranks, size)
+        return self._without[num_ranks]
 
     def counted(self, operation: str, num_ranks: int, size: int) -> Matrix:
         """Bytes from rank to rank inside collectives."""

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-HELPERS = {"relay/clouds.py", "order/gloo_ranks.py"}
+HELPERS = {"relay/inside.py", "order/gloo_ranks.py"}
 """Not benchmarks, though they are started: by themselves, inside of a lab."""
 
 
