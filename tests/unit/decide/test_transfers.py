@@ -96,7 +96,7 @@ def test_two_rounds_decide_nothing() -> None:
 
 
 def test_where_the_launchers_is_not_rehearsed_again_its_earlier_rounds_count() -> None:
-    """Of three that are taken without it, against it: 0.5 of the time then, 0.6 of that now."""
+    """The one taken had half of its time then, and with relays has 0.6 of that now."""
     among = [FOUND_DIRECT, FOUND_RELAYED, RELAYED]
     earlier = np.log(0.5) + np.random.default_rng(8).normal(0, 0.01, 6)
 
