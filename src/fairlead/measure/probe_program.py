@@ -122,6 +122,7 @@ class ProbeProgram:
         options: Mapping[str, object],
         *,
         timeout_s: float,
+        start_s: float = 0.0,
         formats: Sequence[str] = (PAIRS_FORMAT,),
         on_progress: Progress | None = None,
     ) -> Finished:
@@ -132,7 +133,8 @@ class ProbeProgram:
         Args:
             cluster: The hosts; one process runs on each.
             options: What is measured, the fields of the order (mpi/probe/options.hpp).
-            timeout_s: Time for starting and measuring together.
+            timeout_s: Time for measuring, and for starting the program where `start_s` is 0.
+            start_s: What is added to it where the program has to be started.
             formats: Formats of the documents that answer the order.
             on_progress: Gets rounds done and rounds in all; the last ones may be missing, since
                 the program prints them independently of its answer.
@@ -147,8 +149,8 @@ class ProbeProgram:
         began_s = time.monotonic()
         order = json.dumps({**options, "more_orders": True}, separators=(",", ":"))
 
-        def ask(line: str | None, formats: Sequence[str]) -> Finished:
-            left_s = timeout_s - (time.monotonic() - began_s)
+        def ask(line: str | None, formats: Sequence[str], start_s: float = 0.0) -> Finished:
+            left_s = timeout_s + start_s - (time.monotonic() - began_s)
             answer = self._ask(line, left_s, formats, on_progress)
             return dataclasses.replace(answer, seconds=time.monotonic() - began_s)
 
@@ -160,9 +162,9 @@ class ProbeProgram:
         if len(order) <= self._most_argument_text:
             self.close()
             self._start(cluster, order)
-            return ask(None, formats)
-        answer = self.start(cluster, timeout_s=timeout_s)
-        return ask(order, formats) if self._conversation else answer
+            return ask(None, formats, start_s)
+        answer = self.start(cluster, timeout_s=timeout_s + start_s)
+        return ask(order, formats, start_s) if self._conversation else answer
 
     def start(self, cluster: Cluster, *, timeout_s: float) -> Finished:
         """Start the program anew, and wait until it answers: no order has to wait for that then.

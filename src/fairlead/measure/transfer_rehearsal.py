@@ -50,6 +50,9 @@ SHARE_OF_TIME = 0.25
 START_S = 20.0
 """Guards against a start that hangs."""
 
+LEAST_PATIENCE_S = 3.0
+"""Processes that are silent are given up after as much time as is left, and not before this."""
+
 MOST_MESSAGES = 8
 """Most of one pair of ranks in one step."""
 
@@ -168,8 +171,10 @@ def rehearse_transfers(
         most_s = left_s()
         if most_s < LEAST_REHEARSAL_S:
             return np.zeros((0, len(combinations)))
+        patience_s = max(LEAST_PATIENCE_S, most_s)
         options = {
             **long_train_options(np.zeros((processes.num_ranks,) * 2, dtype=bool), 0.0),
+            "silence_timeout_s": patience_s,
             "rehearsal": {
                 "patterns": patterns,
                 "time_s": min(most_s, max(MOST_REHEARSAL_S, SHARE_OF_TIME * most_s)),
@@ -181,7 +186,8 @@ def rehearse_transfers(
         finished = program.order(
             cluster,
             options,
-            timeout_s=START_S + most_s,
+            timeout_s=most_s + patience_s,
+            start_s=START_S,
             formats=[PAIRS_FORMAT, REHEARSAL_FORMAT],
         )
     document = read_document(finished.stdout, REHEARSAL_FORMAT, RehearsalDocument, "rehearsal")

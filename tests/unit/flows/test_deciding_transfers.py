@@ -20,6 +20,7 @@ from fairlead.decide.host_paths import network_with_relays, path_table
 from fairlead.decide.relayed_placement import FOR_RELAYS
 from fairlead.decide.search import Candidate, SearchResult
 from fairlead.decide.transfers import TRANSFERS_S
+from fairlead.errors import ProbeError
 from fairlead.flows.inputs.binding import BINDING_S
 from fairlead.flows.inputs.session import Session
 from fairlead.flows.inputs.traced_start import TracedProgram
@@ -43,8 +44,11 @@ def detours(slow_Bps: float) -> fl.Network:
 class Rehearsing:
     """Steps as long as the rates with relays, and without, say; it remembers what was rehearsed."""
 
-    def __init__(self, known: fl.Network, traffic: fl.Traffic, num_rounds: int = 6) -> None:
+    def __init__(
+        self, known: fl.Network, traffic: fl.Traffic, num_rounds: int = 6, fails: bool = False
+    ) -> None:
         self.direct, self.traffic, self.num_rounds = known, traffic, num_rounds
+        self.fails = fails
         self.relayed = network_with_relays(known, path_table(known))
         self.tried: list[Combination] = []
         self.left_s = 0.0
@@ -59,6 +63,8 @@ class Rehearsing:
         **_: Any,
     ) -> np.ndarray:
         self.tried, self.left_s = list(tried), left_s()
+        if self.fails:
+            raise ProbeError("no answer")
         networks = (self.relayed if one.is_relayed else self.direct for one in tried)
         steps_s = [
             fl.evaluate(one.placement, self.traffic, known).bottleneck_s
@@ -178,9 +184,12 @@ def test_a_budget_also_ends_rounds_under_way(
     assert rehearsing.left_s == pytest.approx(4.0 + added_s - kept_s, abs=0.4)
 
 
-def test_too_few_rounds_leave_it_to_the_next_run_which_need_not_probe(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fails", [False, True])
+def test_without_a_result_the_next_run_which_need_not_probe_tries_once_more(
+    tmp_path: Path, fails: bool
+) -> None:
     session = session_on(tmp_path, detours(2e7), RelayRequest("auto"))
-    late = Rehearsing(session.network, session.traffic, num_rounds=2)
+    late = Rehearsing(session.network, session.traffic, num_rounds=2, fails=fails)
     for probe_s, is_open in ((1.0, True), (0.0, False)):
         decision = decided(dataclasses.replace(session, probe_s=probe_s), late)
         assert not decision.transfers.is_taken

@@ -243,6 +243,8 @@ class _Attempt:
         self, combinations: Sequence[Combination], table: PathTable
     ) -> tuple[Combination, Transfers]:
         session = self._session
+        # Where it fails or too few rounds fit, the next run, which does not probe, tries once more.
+        is_first = session.probe_s > 0
         session.narrator.report(
             "decision: rehearsing the program's messages directly and with relays"
         )
@@ -252,13 +254,13 @@ class _Attempt:
                 network=self._found.network, table=table, left_s=self._left_s,
             )  # fmt: skip
         except (Error, OSError) as error:
-            return self.base, Transfers(False, f"the rehearsal failed: {error}")
+            why = f"the rehearsal failed: {error}"
+            return self.base, Transfers(False, why, is_open=is_first)
         rule, base_log_ratios = session.request.placing.rule, self._base_log_ratios()
         chosen, transfers = judge_combinations(
             combinations, self.base, steps_s, rule, base_log_ratios
         )
-        # Where too few rounds fitted, the next run, which does not probe, has more time for them.
-        is_open = not transfers.is_considered and session.probe_s > 0
+        is_open = is_first and not transfers.is_considered
         return chosen, dataclasses.replace(transfers, is_open=is_open)
 
 
