@@ -24,12 +24,20 @@ from pathlib import Path
 
 most = int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_AS, (most, most))
-from fairlead.act.launch import read_hostfile
 from fairlead.errors import Error
-from fairlead.measure.metrics import open_source
-from fairlead.measure.metrics.metric_map import read_metric_map
-from fairlead.measure.topologies.catalogue import IMPORTS, Given, import_topology
-from fairlead.measure.traffic_files import load_traffic
+
+# What one kind needs is imported before its memory is measured, and nothing else, which takes time.
+kind = sys.argv[2]
+if kind == "traffic":
+    from fairlead.measure.traffic_files import load_traffic
+elif kind == "ldms":
+    from fairlead.measure.metrics import open_source
+elif kind == "map":
+    from fairlead.measure.metrics.metric_map import read_metric_map
+elif kind == "hosts":
+    from fairlead.act.launch import read_hostfile
+else:
+    from fairlead.measure.topologies.catalogue import Given, import_topology
 
 
 def peak_bytes():
@@ -37,21 +45,21 @@ def peak_bytes():
     return 1024 * int(text.partition("VmHWM:")[2].split()[0])
 
 
-def read(kind, path):
-    if kind in IMPORTS:
-        return f"{import_topology(kind, Given(path)).num_hosts} hosts"
+def read(path):
     if kind == "traffic":
         return f"{load_traffic(path).num_ranks} ranks"
     if kind == "ldms":
         return f"{len(open_source(f'ldms:{path}').read(1e9, 60.0))} series"
     if kind == "map":
         return f"{len(read_metric_map(path))} entries"
-    return f"{read_hostfile(path).num_hosts} hosts"
+    if kind == "hosts":
+        return f"{read_hostfile(path).num_hosts} hosts"
+    return f"{import_topology(kind, Given(path)).num_hosts} hosts"
 
 
 before = peak_bytes()
 try:
-    result = read(sys.argv[2], Path(sys.argv[3]))
+    result = read(Path(sys.argv[3]))
 except Error as error:
     result = str(error)
 print(json.dumps({"result": result, "peak_bytes": peak_bytes() - before}))
@@ -67,6 +75,8 @@ class Large(NamedTuple):
         size_bytes: Its size.
         result: Regular expression of how much it has, or of the error.
         most_bytes: Most memory for reading it.
+        distinct_bytes: Size after which its last pieces repeat: all that is read, or more. To make
+            pieces takes longer than to read them.
     """
 
     kind: str
@@ -76,6 +86,7 @@ class Large(NamedTuple):
     size_bytes: int
     result: str
     most_bytes: int
+    distinct_bytes: int = 32 * MIB
 
 
 class ReadLarge(NamedTuple):
@@ -91,7 +102,7 @@ class ReadLarge(NamedTuple):
 
 
 def read_large(large: Large, path: Path) -> ReadLarge:
-    """Write a large file, and read it in a process of its own."""
+    """Write a large file, read it in a process of its own, and remove it."""
     _write(path, large)
 
     done = subprocess.run(
@@ -101,6 +112,7 @@ def read_large(large: Large, path: Path) -> ReadLarge:
         text=True,
         check=False,
     )
+    path.unlink()  # Before the system has written all of it to its disk.
 
     assert done.returncode == 0, done.stderr[-500:]
     return ReadLarge(**json.loads(done.stdout))
@@ -110,9 +122,24 @@ def _write(path: Path, large: Large) -> None:
     with path.open("w") as stream:
         stream.write(large.begin)
         size = 0
-        for piece in large.pieces():
-            stream.write(piece)
-            size += len(piece)
+        for block in _blocks(large):
+            stream.write(block)
+            size += len(block)
             if size >= large.size_bytes:
                 break
         stream.write(large.end)
+
+
+def _blocks(large: Large) -> Iterator[str]:
+    """Pieces together, up to a size; then the last of them without end."""
+    pieces, size = large.pieces(), 0
+    while size < large.distinct_bytes:
+        block, left = [], MIB
+        while left > 0:
+            block.append(next(pieces))
+            left -= len(block[-1])
+        text = "".join(block)
+        size += len(text)
+        yield text
+    while True:
+        yield text

@@ -75,15 +75,15 @@ SERIES = r"\d{4,} series"
 """Thousands of them."""
 
 LARGE = {
-    "t.csv": Large("traffic", "src,dst,bytes\n", csv_rows, "", 12 * MIB, "2 ranks", 8 * MIB),
-    "t.0.prof": Large("traffic", "", monitored, "", 16 * MIB, "1 ranks", 8 * MIB),
-    "aps.txt": Large("traffic", CHART, chart_rows, "", 12 * MIB, "aps.txt:", 8 * MIB),
+    "t.csv": Large("traffic", "src,dst,bytes\n", csv_rows, "", 3 * MIB, "2 ranks", 2 * MIB),
+    "t.0.prof": Large("traffic", "", monitored, "", 4 * MIB, "1 ranks", 2 * MIB),
+    "aps.txt": Large("traffic", CHART, chart_rows, "", 3 * MIB, "aps.txt:", 2 * MIB),
     "traces.otf2": Large("traffic", "", zeros, "", 100 * MIB, "as OTF2", 32 * MIB),
     "report.mpiP": Large("traffic", "@ mpiP\n", report_lines, "", 100 * MIB, "mpiP", 8 * MIB),
     "unnamed": Large("traffic", "@ mpiP\n", report_lines, "", 100 * MIB, "mpiP", 8 * MIB),
     "other.txt": Large("traffic", "", report_lines, "", 100 * MIB, "other.txt", 256 * MIB),
-    "sets.txt": Large("ldms", "", sets, "", 8 * MIB, SERIES, 512 * MIB),
-    "sets.json": Large("ldms", '{"set_data": [', json_sets, "]}", 8 * MIB, SERIES, 512 * MIB),
+    "sets.txt": Large("ldms", "", sets, "", 2 * MIB, SERIES, 128 * MIB),
+    "sets.json": Large("ldms", '{"set_data": [', json_sets, "]}", 4 * MIB, SERIES, 256 * MIB),
     "map.toml": Large("map", "", entries, "", 100 * MIB, "is larger than", 64 * MIB),
     "hosts": Large("hosts", "", hosts, "", 100 * MIB, "not a hostfile: is larger", 64 * MIB),
 }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from typing import Any
 
@@ -23,7 +24,10 @@ from fairlead.decide.placement.scotch_best import scotch_best
 def value_s(
     placement: fl.Placement, traffic: fl.Traffic, net: fl.Network, metric: str, objective: str
 ) -> float:
-    cost = fl.evaluate(placement, traffic, net)
+    return value_in_cost(fl.evaluate(placement, traffic, net), metric, objective)
+
+
+def value_in_cost(cost: fl.Cost, metric: str, objective: str) -> float:
     if objective == "sum":
         return cost.weighted_sum[metric]
     return cost.bottleneck_s if objective == "bottleneck" else cost.bottleneck_and_mean_s
@@ -42,6 +46,22 @@ def with_shared_capacities(net: fl.Network, rng: np.random.Generator) -> fl.Netw
     )
 
 
+def small_case(slots: tuple[int, ...], seed: int) -> tuple[fl.Traffic, fl.Network]:
+    rng = np.random.default_rng(seed)
+    net = with_shared_capacities(random_network(len(slots), rng), rng)
+    return random_traffic(6, rng), net
+
+
+@functools.cache
+def all_costs(slots: tuple[int, ...], seed: int) -> list[fl.Cost]:
+    """The costs of all placements of a small case, once for every metric and objective."""
+    traffic, net = small_case(slots, seed)
+    return [
+        fl.evaluate(fl.Placement(net.hosts, hosts), traffic, net)
+        for hosts in all_placements(6, slots)
+    ]
+
+
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("slots", [(2, 2, 2), (3, 1, 3), (1, 2, 4), (1,) * 6])
@@ -49,18 +69,30 @@ def with_shared_capacities(net: fl.Network, rng: np.random.Generator) -> fl.Netw
 def test_the_optimum_of_small_cases_is_found(
     metric: str, objective: str, slots: tuple[int, ...], seed: int
 ) -> None:
-    rng = np.random.default_rng(seed)
-    net = with_shared_capacities(random_network(len(slots), rng), rng)
-    traffic = random_traffic(6, rng)
+    traffic, net = small_case(slots, seed)
     cluster = fl.Cluster(net.hosts, slots)
 
     placement = fl.place(traffic, net, cluster, metric=metric, objective=objective)
 
-    best_s = min(
-        value_s(fl.Placement(net.hosts, hosts), traffic, net, metric, objective)
-        for hosts in all_placements(6, slots)
-    )
+    best_s = min(value_in_cost(cost, metric, objective) for cost in all_costs(slots, seed))
     assert value_s(placement, traffic, net, metric, objective) == pytest.approx(best_s, rel=1e-6)
+
+
+def case_with_empty_hosts(seed: int) -> tuple[fl.Traffic, fl.Network]:
+    rng = np.random.default_rng(seed)
+    net, traffic = random_network(6, rng), random_traffic(4, rng)
+    for matrix, unit in ((net.bandwidth_Bps, 1e7), (net.latency_s, 1e-5)):
+        np.fill_diagonal(matrix, unit * rng.lognormal(0, 1, 6))
+    return traffic, net
+
+
+@functools.cache
+def all_costs_with_empty_hosts(seed: int) -> list[fl.Cost]:
+    traffic, net = case_with_empty_hosts(seed)
+    return [
+        fl.evaluate(fl.Placement(net.hosts, hosts), traffic, net)
+        for hosts in all_placements(4, (1,) * 6)
+    ]
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -69,17 +101,12 @@ def test_the_optimum_is_found_where_hosts_stay_empty_and_their_inside_costs(
     objective: str, seed: int
 ) -> None:
     """One slot on each host, fewer ranks than hosts, and messages to oneself that take time."""
-    rng = np.random.default_rng(seed)
-    net, traffic = random_network(6, rng), random_traffic(4, rng)
-    for matrix, unit in ((net.bandwidth_Bps, 1e7), (net.latency_s, 1e-5)):
-        np.fill_diagonal(matrix, unit * rng.lognormal(0, 1, 6))
+    traffic, net = case_with_empty_hosts(seed)
 
     placement = fl.place(traffic, net, fl.Cluster.uniform(net.hosts, 1), objective=objective)
 
-    best_s = min(
-        value_s(fl.Placement(net.hosts, hosts), traffic, net, "bytes", objective)
-        for hosts in all_placements(4, (1,) * 6)
-    )
+    costs = all_costs_with_empty_hosts(seed)
+    best_s = min(value_in_cost(cost, "bytes", objective) for cost in costs)
     assert value_s(placement, traffic, net, "bytes", objective) == pytest.approx(best_s, rel=1e-6)
 
 

@@ -147,7 +147,7 @@ HOSTS = r"\d{4,} hosts"
 """Thousands of them."""
 
 LARGE = {
-    "headings": Large("infiniband", "", headings, "", 16 * MIB, "holds no cable", 8 * MIB),
+    "headings": Large("infiniband", "", headings, "", 4 * MIB, "holds no cable", 2 * MIB),
     "fabric": Large(
         "infiniband", "", fabric, "", 100 * MIB, "more than 65536 nodes, which no", 96 * MIB
     ),
@@ -169,8 +169,11 @@ LARGE = {
     ),
     "systems": Large("lldp", "{", lldp_systems, "}", 24 * MIB, HOSTS, 192 * MIB),
     "metadata": Large("oci", "{", metadata_of_hosts, "}", 32 * MIB, HOSTS, 64 * MIB),
-    "tiles": Large("gemini", "", gemini_tiles, "", 8 * MIB, "32 hosts", 8 * MIB),
-    "links": Large("ufm", "[", ufm_links, "]", 100 * MIB, "more than 65536 nodes", 96 * MIB),
+    "tiles": Large("gemini", "", gemini_tiles, "", 4 * MIB, "32 hosts", 4 * MIB),
+    "links": Large(
+        *("ufm", "[", ufm_links, "]", 100 * MIB, "more than 65536 nodes", 96 * MIB),
+        distinct_bytes=64 * MIB,
+    ),
     "cables": Large(
         "slingshot",
         COLUMNS,
