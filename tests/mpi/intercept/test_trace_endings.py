@@ -149,7 +149,8 @@ def test_a_program_keeps_its_own_handler(mpi: TracedMpi, tmp_path: Path) -> None
 
     output, errors = traced.process.communicate()
     assert traced.process.returncode == 0, errors
-    assert output.count("handled\n") == RANKS
+    # Lines of two ranks that print at once may mix.
+    assert output.count("handled") == RANKS
     traffic = traced.traffic()
     np.testing.assert_array_equal(traffic.bytes.toarray(), RING)
     assert Coverage.of_origin(traffic.origin, RANKS) is None

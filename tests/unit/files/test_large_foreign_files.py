@@ -75,9 +75,9 @@ SERIES = r"\d{4,} series"
 """Thousands of them."""
 
 LARGE = {
-    "t.csv": Large("traffic", "src,dst,bytes\n", csv_rows, "", 3 * MIB, "2 ranks", 2 * MIB),
-    "t.0.prof": Large("traffic", "", monitored, "", 4 * MIB, "1 ranks", 2 * MIB),
-    "aps.txt": Large("traffic", CHART, chart_rows, "", 3 * MIB, "aps.txt:", 2 * MIB),
+    "t.csv": Large("traffic", "src,dst,bytes\n", csv_rows, "", 6 * MIB, "2 ranks", 4 * MIB),
+    "t.0.prof": Large("traffic", "", monitored, "", 8 * MIB, "1 ranks", 4 * MIB),
+    "aps.txt": Large("traffic", CHART, chart_rows, "", 6 * MIB, "aps.txt:", 4 * MIB),
     "traces.otf2": Large("traffic", "", zeros, "", 100 * MIB, "as OTF2", 32 * MIB),
     "report.mpiP": Large("traffic", "@ mpiP\n", report_lines, "", 100 * MIB, "mpiP", 8 * MIB),
     "unnamed": Large("traffic", "@ mpiP\n", report_lines, "", 100 * MIB, "mpiP", 8 * MIB),

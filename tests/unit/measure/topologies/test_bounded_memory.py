@@ -147,7 +147,7 @@ HOSTS = r"\d{4,} hosts"
 """Thousands of them."""
 
 LARGE = {
-    "headings": Large("infiniband", "", headings, "", 4 * MIB, "holds no cable", 2 * MIB),
+    "headings": Large("infiniband", "", headings, "", 8 * MIB, "holds no cable", 4 * MIB),
     "fabric": Large(
         "infiniband", "", fabric, "", 100 * MIB, "more than 65536 nodes, which no", 96 * MIB
     ),
