@@ -22,6 +22,7 @@ from busy_machine import measured_until
 from lab_processes import RUN_TWICE, fairlead
 
 from fairlead.decide.search import default_budget_s
+from fairlead.flows.inputs.binding import BINDING_S
 from fairlead.lab import Lab, Scenario
 from fairlead.units import format_duration
 from fairlead.watch.history import History
@@ -136,7 +137,8 @@ def test_run_measures_for_itself_and_puts_each_group_into_one_rack(
     assert len(racks_of(lab, hosts[1::2])) == 1, output
     assert "placed by optimize" in output
     assert "rehearsals" in output
-    assert f"(budget {format_duration(default_budget_s(len(lab.hosts)))})" in output
+    budget_s = default_budget_s(len(lab.hosts)) + BINDING_S
+    assert f"(budget {format_duration(budget_s)})" in output
 
 
 def test_groups_that_talk_by_collectives_only_are_put_into_one_rack_each(

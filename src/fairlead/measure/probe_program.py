@@ -122,7 +122,6 @@ class ProbeProgram:
         options: Mapping[str, object],
         *,
         timeout_s: float,
-        start_s: float = 0.0,
         formats: Sequence[str] = (PAIRS_FORMAT,),
         on_progress: Progress | None = None,
     ) -> Finished:
@@ -133,8 +132,7 @@ class ProbeProgram:
         Args:
             cluster: The hosts; one process runs on each.
             options: What is measured, the fields of the order (mpi/probe/options.hpp).
-            timeout_s: Time for measuring, and for starting the program where `start_s` is 0.
-            start_s: What is added to it where the program has to be started.
+            timeout_s: Time for starting and measuring together.
             formats: Formats of the documents that answer the order.
             on_progress: Gets rounds done and rounds in all; the last ones may be missing, since
                 the program prints them independently of its answer.
@@ -149,8 +147,8 @@ class ProbeProgram:
         began_s = time.monotonic()
         order = json.dumps({**options, "more_orders": True}, separators=(",", ":"))
 
-        def ask(line: str | None, formats: Sequence[str], start_s: float = 0.0) -> Finished:
-            left_s = timeout_s + start_s - (time.monotonic() - began_s)
+        def ask(line: str | None, formats: Sequence[str]) -> Finished:
+            left_s = timeout_s - (time.monotonic() - began_s)
             answer = self._ask(line, left_s, formats, on_progress)
             return dataclasses.replace(answer, seconds=time.monotonic() - began_s)
 
@@ -159,29 +157,13 @@ class ProbeProgram:
             # It ended normally and printed nothing: the launcher did not forward the line.
             if self._conversation or answer.returncode or answer.stdout:
                 return answer
-        if len(order) <= self._most_argument_text:
-            self.close()
-            self._start(cluster, order)
-            return ask(None, formats, start_s)
-        answer = self.start(cluster, timeout_s=timeout_s + start_s)
-        return ask(order, formats, start_s) if self._conversation else answer
-
-    def start(self, cluster: Cluster, *, timeout_s: float) -> Finished:
-        """Start the program anew, and wait until it answers: no order has to wait for that then.
-
-        Args:
-            cluster: The hosts, as for `order`.
-            timeout_s: Time for it.
-
-        Returns:
-            What it printed; where it has ended, the next order starts it again.
-
-        Raises:
-            LaunchError: The launcher cannot be used.
-        """
         self.close()
+        if len(order) <= self._most_argument_text:
+            self._start(cluster, order)
+            return ask(None, formats)
         self._start(cluster, _NO_PAIRS)
-        return self._ask(None, timeout_s, (PAIRS_FORMAT,), None)
+        answer = ask(None, (PAIRS_FORMAT,))
+        return ask(order, formats) if self._conversation else answer
 
     def is_running_on(self, cluster: Cluster) -> bool:
         """Whether the program is running on these hosts already."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -49,9 +49,6 @@ SHARE_OF_TIME = 0.25
 
 START_S = 20.0
 """Guards against a start that hangs."""
-
-LEAST_PATIENCE_S = 3.0
-"""Processes that are silent are given up after as much time as is left, and not before this."""
 
 MOST_MESSAGES = 8
 """Most of one pair of ranks in one step."""
@@ -132,7 +129,7 @@ def rehearse_transfers(
     *,
     env: Mapping[str, str],
     least_bytes: int,
-    left_s: Callable[[], float],
+    left_s: float,
     launcher_args: Sequence[str] = (),
 ) -> Matrix:
     """Run the messages of several combinations between the hosts, in turns.
@@ -145,13 +142,13 @@ def rehearse_transfers(
         cluster: The hosts.
         env: Variables by which it loads the preload library and finds plan and routers.
         least_bytes: Messages of at least this size may be relayed.
-        left_s: Time that is left, asked once the processes run. After a part of it no further round
-            begins, once there are three, and after all of it no further trial.
+        left_s: Time that is left for trials. After a part of it no further round begins, once there
+            are three, and after all of it no further trial.
         launcher_args: The user's own arguments for the launcher.
 
     Returns:
         Seconds of one step, shape (rounds, combinations); the trials of one round ran right after
-        one another. No rounds where starting the processes took too long.
+        one another.
 
     Raises:
         ProbeError: The measuring program failed, or there are too many messages.
@@ -166,28 +163,21 @@ def rehearse_transfers(
     num_flows = sum(map(len, patterns))
     if num_flows > MOST_FLOWS:
         raise ProbeError(f"{num_flows:,} messages in a step, of which {MOST_FLOWS:,} are rehearsed")
+    options = {
+        **long_train_options(np.zeros((processes.num_ranks,) * 2, dtype=bool), 0.0),
+        "rehearsal": {
+            "patterns": patterns,
+            "time_s": min(left_s, max(MOST_REHEARSAL_S, SHARE_OF_TIME * left_s)),
+            "max_rounds": MOST_ROUNDS,
+            "least_bytes": LEAST_MESSAGE_BYTES,
+            "most_s": left_s,
+        },
+    }
     with ProbeProgram(launcher, launcher_args, processes=processes, env=env) as program:
-        program.start(cluster, timeout_s=START_S)
-        most_s = left_s()
-        if most_s < LEAST_REHEARSAL_S:
-            return np.zeros((0, len(combinations)))
-        patience_s = max(LEAST_PATIENCE_S, most_s)
-        options = {
-            **long_train_options(np.zeros((processes.num_ranks,) * 2, dtype=bool), 0.0),
-            "silence_timeout_s": patience_s,
-            "rehearsal": {
-                "patterns": patterns,
-                "time_s": min(most_s, max(MOST_REHEARSAL_S, SHARE_OF_TIME * most_s)),
-                "max_rounds": MOST_ROUNDS,
-                "least_bytes": LEAST_MESSAGE_BYTES,
-                "most_s": most_s,
-            },
-        }
         finished = program.order(
             cluster,
             options,
-            timeout_s=most_s + patience_s,
-            start_s=START_S,
+            timeout_s=START_S + left_s,
             formats=[PAIRS_FORMAT, REHEARSAL_FORMAT],
         )
     document = read_document(finished.stdout, REHEARSAL_FORMAT, RehearsalDocument, "rehearsal")

@@ -66,28 +66,13 @@ def test_the_same_processes_stay_for_all_orders_and_then_leave(
     wait_until(lambda: not processes_with(tag))
 
 
-def test_processes_that_were_started_before_carry_out_the_first_order(
-    program: ProbeProgram, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tag = f"ORDERS_TEST={os.getpid()}"
-    monkeypatch.setenv(*tag.split("="))
-    program.start(CLUSTER, timeout_s=LIMIT_S)
-    started = find_ranks(tag)
-    assert len(started) == 3
-    assert measure_with_long_trains(program, CLUSTER, pair(0, 1), 5.0) is not None
-    assert find_ranks(tag) == started
-
-
-@pytest.mark.parametrize("is_started", [False, True])
 def test_a_launcher_that_forwards_no_input_starts_the_program_again(
-    one_launcher: Launcher, tmp_path: Path, is_started: bool
+    one_launcher: Launcher, tmp_path: Path
 ) -> None:
     deaf = tmp_path / "mpirun"
     deaf.write_text(f'#!/bin/sh\nexec {one_launcher.path} "$@" </dev/null\n')
     deaf.chmod(0o755)
     with ProbeProgram(detect(str(deaf))) as program:
-        if is_started:
-            program.start(CLUSTER, timeout_s=LIMIT_S)
         for low, high in ((0, 1), (1, 2)):
             found = measure_with_long_trains(program, CLUSTER, pair(low, high), 5.0)
             assert found is not None

@@ -121,7 +121,7 @@ class _Attempt:
         if table is None:
             return self.base, Transfers(False, why)
         self._add_time()
-        if self._left_for_rounds_s() < LEAST_REHEARSAL_S:
+        if self._left_s() < LEAST_REHEARSAL_S:
             # The next run finds the network measured, and has this time.
             why = "no time is left of the budget"
             return self.base, Transfers(False, why, is_open=self._session.probe_s > 0)
@@ -209,7 +209,7 @@ class _Attempt:
         if num_combinations * session.traffic.carried.bytes.nnz > MOST_FLOWS:
             return []
         limit_s = mapping_s(self._decision.budget_s or 0.0, session.request.num_ranks)
-        has_time = self._left_for_rounds_s() >= limit_s + LEAST_REHEARSAL_S
+        has_time = self._left_s() >= limit_s + LEAST_REHEARSAL_S
         found = find_relayed_placement(
             self.base.placement, self._others(), session.traffic, self._found.network, table,
             place=(lambda network: session.place(placing.method, network, limit_s))
@@ -229,15 +229,11 @@ class _Attempt:
             self.extra_s = TRANSFERS_S
 
     def _left_s(self) -> float:
-        """What is left of the budget for deciding on relays."""
-        spent_s = self._session.probe_s + self._decision.seconds
+        """What is left of the budget for the rounds of a rehearsal, once its processes run."""
+        spent_s = self._session.probe_s + self._decision.seconds + binding_s(self._session)
         spent_s += time.monotonic() - self._begin_s
-        spent_s += binding_s(self._session)
-        return (self._decision.budget_s or 0.0) + self.extra_s - spent_s
-
-    def _left_for_rounds_s(self) -> float:
-        """What will be left for the rounds of a rehearsal once its processes run."""
-        return self._left_s() - LAUNCH_RATIO * (self._session.network.launch_s or 1.0)
+        launch_s = LAUNCH_RATIO * (self._session.network.launch_s or 1.0)
+        return (self._decision.budget_s or 0.0) + self.extra_s - spent_s - launch_s
 
     def _judge(
         self, combinations: Sequence[Combination], table: PathTable
@@ -251,7 +247,7 @@ class _Attempt:
         try:
             steps_s = self._rehearse(
                 *(session, self._relays, combinations),
-                network=self._found.network, table=table, left_s=self._left_s,
+                network=self._found.network, table=table, left_s=self._left_s(),
             )  # fmt: skip
         except (Error, OSError) as error:
             why = f"the rehearsal failed: {error}"
@@ -285,7 +281,7 @@ def _rehearse(
     *,
     network: Network,
     table: PathTable,
-    left_s: Callable[[], float],
+    left_s: float,
 ) -> np.ndarray:
     """As `rehearse_transfers`, with routers that end with it."""
     launcher, arguments = session.launcher, session.request.launcher.arguments
