@@ -22,7 +22,7 @@ from fairlead.cli.output import (
 )
 from fairlead.cli.process_age import process_age_s
 from fairlead.cli.request_options import HostOptions, LauncherOptions, MeasuringOptions
-from fairlead.flows.inputs.alongside import MEASURED, announce_to_others
+from fairlead.flows.inputs.alongside import EFFECT_ON_RESULT, announce_to_others
 from fairlead.measure.probe import PRECISIONS
 from fairlead.measure.probe import probe as measure
 from fairlead.measure.sampling import SampleDesign
@@ -157,7 +157,7 @@ def probe(
     cluster = hosts.cluster(by)
     narrator = Narrator() if as_json else TerminalNarrator()
     with (
-        announce_to_others(cluster.hosts, "probe", narrator, MEASURED),
+        announce_to_others(cluster.hosts, "probe", narrator, EFFECT_ON_RESULT),
         progress(f"measuring {cluster.num_hosts} hosts") as on_progress,
     ):
         network = measure(

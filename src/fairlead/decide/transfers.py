@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether large messages may be relayed, and on which placement: combinations, judged by one rule.
 
-worth trying? ──▶ rehearse {that taken} x {direct, relayed} and {others that relays
-      │           may make better} x {relayed} in turns ──▶ the rule
+worth trying? ──▶ rehearse {placement taken} x {direct, relayed}, and in turns with them
+      │           {one that may be better with relays} x {relayed} ──▶ the rule
       │ no: nothing is started
 """
 

@@ -196,7 +196,21 @@ def test_without_a_result_the_next_run_which_need_not_probe_tries_once_more(
 ) -> None:
     session = session_on(tmp_path, detours(2e7), RelayRequest("auto"))
     late = Rehearsing(session.network, session.traffic, num_rounds=2, fails=fails)
-    for probe_s, is_open in ((1.0, True), (0.0, False)):
-        decision = decided(dataclasses.replace(session, probe_s=probe_s), late)
+    for has_probed in (True, False):
+        # A kept network is checked, which takes time, too.
+        known = dataclasses.replace(session, probe_s=0.4, has_probed=has_probed)
+        decision = decided(known, late)
         assert not decision.transfers.is_taken
-        assert decision.transfers.is_open == is_open
+        assert decision.transfers.is_open == has_probed
+
+
+def test_nothing_is_started_where_no_time_is_left(tmp_path: Path) -> None:
+    session = session_on(tmp_path, detours(2e7), RelayRequest("auto"))
+    session = dataclasses.replace(session, probe_s=7.0, has_probed=True)
+    rehearsing = Rehearsing(session.network, session.traffic)
+
+    decision = decided(session, rehearsing)
+
+    assert rehearsing.tried == []
+    assert decision.transfers.why == "no time is left of the budget"
+    assert decision.transfers.is_open

@@ -77,3 +77,15 @@ def test_a_whole_network_stays_as_it_is() -> None:
 
     assert settled(NETWORK, narrator) is NETWORK
     assert narrator.lines == []
+
+
+@pytest.mark.parametrize("kept", [None, NETWORK])
+def test_a_kept_network_is_checked_and_not_probed(kept: fl.Network | None) -> None:
+    source: Any = SimpleNamespace(
+        name="probe", is_given=False, look_up=lambda _: kept, measure=lambda *_: NETWORK
+    )
+    found = FoundNetwork(source, fl.Cluster.uniform(NETWORK.hosts, 1), False, RecordingNarrator())
+    found.look(dict)
+    assert found.measure() is NETWORK
+    assert found.seconds > 0
+    assert found.has_probed == (kept is None)

@@ -10,21 +10,21 @@ from fairlead.measure.profile_cache import lab_facts
 from fairlead.narrator import Narrator
 from fairlead.watch.concurrent_runs import ConcurrentRuns, announce_run
 
-__all__ = ["MEASURED", "announce_to_others"]
+__all__ = ["EFFECT_ON_RESULT", "announce_to_others"]
 
-TIMED = (
+EFFECT_ON_RUN = (
     "what is measured now is not kept for later runs, nor does the time of this run count against "
     "a placement"
 )
 """What other runs mean for a run of a program."""
 
-MEASURED = "what is measured now has their load in it"
+EFFECT_ON_RESULT = "what is measured now has their load in it"
 """What they mean where the measurement is the result."""
 
 
 @contextlib.contextmanager
 def announce_to_others(
-    hosts: Sequence[str], name: str, narrator: Narrator | None = None, effect: str = TIMED
+    hosts: Sequence[str], name: str, narrator: Narrator | None = None, effect: str = EFFECT_ON_RUN
 ) -> Iterator[ConcurrentRuns]:
     """Other runs see this one while the block runs, and those that are there get a mark.
 

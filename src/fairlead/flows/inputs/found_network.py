@@ -32,6 +32,7 @@ class FoundNetwork:
     Attributes:
         cluster: Hosts that take part.
         seconds: Time for checking and measuring; 0 where the network was given.
+        has_probed: Whether it was measured now, and not only checked.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class FoundNetwork:
         self._unreachable: Mapping[str, str] | None = None
         self.cluster = whole
         self.seconds = 0.0
+        self.has_probed = False
 
     def look(self, ask: Callable[[], Mapping[str, str]]) -> None:
         """Take the available network; without one, find by `ask` which hosts answer."""
@@ -122,6 +124,7 @@ class FoundNetwork:
         return self.cluster, network
 
     def _measure(self) -> Network:
+        self.has_probed = True
         with self.record_time():
             network = self._source.measure(self._whole, self._unreachable)
             return self._take(self._complete(network) if self._has_budget else network)

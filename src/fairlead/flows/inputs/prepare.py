@@ -250,6 +250,7 @@ class _Preparation:
             directory=self._directory,
             log=self.log,
             probe_s=self._found.seconds,
+            has_probed=self._found.has_probed,
             stdin=self._stdin,
             is_network_given=self._source.is_given,
             basis=self._source.basis,

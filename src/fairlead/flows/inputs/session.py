@@ -48,7 +48,8 @@ class Session:
         first_run: What the traced run had, where it was the one that was asked for.
         directory: Folder of this run; network and traffic are saved there.
         log: Its history.
-        probe_s: Time for measuring now; 0 if a kept profile was used.
+        probe_s: Time for measuring the network now, or for checking a kept one.
+        has_probed: Whether it was measured now.
         stdin: Standard input of the program, in the traced run and in each later one.
         is_network_given: Whether the user gave the network, and nothing is to be measured.
         basis: What the network rests on, as it is printed with the decision.
@@ -65,6 +66,7 @@ class Session:
     directory: RunDirectory
     log: RunLog
     probe_s: float
+    has_probed: bool = False
     stdin: SharedInput = dataclasses.field(default_factory=SharedInput)
     is_network_given: bool = True
     basis: str = "the measured rates"

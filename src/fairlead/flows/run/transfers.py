@@ -121,10 +121,6 @@ class _Attempt:
         if table is None:
             return self.base, Transfers(False, why)
         self._add_time()
-        if self._left_s() < LEAST_REHEARSAL_S:
-            # The next run finds the network measured, and has this time.
-            why = "no time is left of the budget"
-            return self.base, Transfers(False, why, is_open=self._session.probe_s > 0)
         relayed = [self.base.placement, *self._further_placement(table)]
         combinations = combinations_of(self._direct_placements(), relayed, self._is_dropped)
         if not any(one.is_relayed for one in combinations):
@@ -238,16 +234,19 @@ class _Attempt:
     def _judge(
         self, combinations: Sequence[Combination], table: PathTable
     ) -> tuple[Combination, Transfers]:
-        session = self._session
-        # Where it fails or too few rounds fit, the next run, which does not probe, tries once more.
-        is_first = session.probe_s > 0
+        session, left_s = self._session, self._left_s()
+        # Without a result the next run tries once more: it finds the network measured, and has the
+        # time for that.
+        is_first = session.has_probed
+        if left_s < LEAST_REHEARSAL_S:
+            return self.base, Transfers(False, "no time is left of the budget", is_open=is_first)
         session.narrator.report(
             "decision: rehearsing the program's messages directly and with relays"
         )
         try:
             steps_s = self._rehearse(
                 *(session, self._relays, combinations),
-                network=self._found.network, table=table, left_s=self._left_s(),
+                network=self._found.network, table=table, left_s=left_s,
             )  # fmt: skip
         except (Error, OSError) as error:
             why = f"the rehearsal failed: {error}"

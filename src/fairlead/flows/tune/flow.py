@@ -20,7 +20,7 @@ from fairlead.decide.collectives.candidates import candidates
 from fairlead.decide.collectives.catalogue import WITH_ROOT
 from fairlead.decide.collectives.choosing import Choice, choose, rules_of
 from fairlead.errors import InputError, ProbeError
-from fairlead.flows.inputs.alongside import MEASURED, announce_to_others
+from fairlead.flows.inputs.alongside import EFFECT_ON_RESULT, announce_to_others
 from fairlead.flows.inputs.found_network import FoundNetwork
 from fairlead.flows.inputs.launcher_placement import observe_launcher
 from fairlead.flows.request import LauncherRequest, NetworkRequest, require_ranks
@@ -126,7 +126,7 @@ def tune(request: TuneRequest, narrator: Narrator) -> Tuning:
         Error: The hosts, the network or the program could not be had.
     """
     launcher = detect(request.launcher.mpirun)
-    with announce_to_others(request.cluster.hosts, "tune", narrator, MEASURED) as alongside:
+    with announce_to_others(request.cluster.hosts, "tune", narrator, EFFECT_ON_RESULT) as alongside:
         cluster, network, placement = find_hosts(request, launcher, narrator, alongside)
         ranks = tuple(range(placement.num_ranks))
         calls = [

@@ -29,7 +29,7 @@ from fairlead.decide.collectives.native_choice import (
 from fairlead.decide.collectives.planning import plan
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
-from fairlead.flows.inputs.alongside import MEASURED, announce_to_others
+from fairlead.flows.inputs.alongside import EFFECT_ON_RESULT, announce_to_others
 from fairlead.flows.tune.flow import TuneRequest, find_hosts, within_budget
 from fairlead.measure.collective_times import (
     CollectiveTimes,
@@ -113,7 +113,7 @@ def tune_native(request: TuneRequest, tuning_file: TuningFile, narrator: Narrato
     if launcher.family != tuning_file.family:
         raise InputError(f"--export {tuning_file.name}: {launcher.path} is of {launcher.name}")
     arguments, env = request.launcher.arguments, tuning_file.measuring_env
-    with announce_to_others(request.cluster.hosts, "tune", narrator, MEASURED) as alongside:
+    with announce_to_others(request.cluster.hosts, "tune", narrator, EFFECT_ON_RESULT) as alongside:
         cluster, network, placement = find_hosts(request, launcher, narrator, alongside)
         order = ring_order(network, placement)
         began_s = time.monotonic()

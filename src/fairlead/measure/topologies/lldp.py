@@ -77,7 +77,7 @@ def read(path: Path, nodes: Path | None = None) -> Topology:
             wires.setdefault(min(wire, wire.turned()), wire)
         require_few(path, max(len(systems), len(wires) // MOST_WIRES))
     name = _names_of_file(list(systems))
-    cabled = _renamed(wires.values(), name)
+    cabled = _rename_ends(wires.values(), name)
     hosts, problems = _hosts(path, list(systems), cabled, nodes)
     cables = _cables(hosts, cabled)
     if not cables.ends:
@@ -151,7 +151,8 @@ def _names_of_file(systems: list[str]) -> Callable[[str], str]:
     return name
 
 
-def _renamed(wires: Iterable[Wire], name: Callable[[str], str]) -> list[Wire]:
+def _rename_ends(wires: Iterable[Wire], name: Callable[[str], str]) -> list[Wire]:
+    """Each cable once, with the names by which its ends are known."""
     found: dict[Wire, Wire] = {}
     for wire in wires:
         named = wire._replace(one=name(wire.one), other=name(wire.other))
