@@ -160,10 +160,8 @@ class PrometheusSource(MetricSource):
             if growth(samples) > 0:
                 name = labels["__name__"]
                 host, *_ = host_names(labels, host_labels)
-                yield (
-                    f"{self.name}: {host} {labels.get('device', '')}: {EVENTS[name]} "
-                    f"({name.removeprefix('node_amazonefa_')})"
-                )
+                device = labels.get("device", "")
+                yield f"{self.name}: {host} {device}: {EVENTS[name]} ({name})"
 
     def _metric(self, name: str) -> Metric:
         metric = METRICS[name]

@@ -152,9 +152,9 @@ def test_impaired_connections_of_efa_are_reported_while_they_grow() -> None:
     assert {one.owner for one in series} == {"a"} and len(series) == 2
     assert list(source.warnings) == [
         "prometheus:http://thanos: a rdmap0s6: connections that run at a reduced rate "
-        "(impaired_remote_conn_events)",
+        "(node_amazonefa_impaired_remote_conn_events)",
         "prometheus:http://thanos: b rdmap0s6: peers that did not answer "
-        "(unresponsive_remote_events)",
+        "(node_amazonefa_unresponsive_remote_events)",
     ]
 
 
